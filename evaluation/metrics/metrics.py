@@ -7,17 +7,22 @@ raised counts as wrong. Both are listed. Accuracies are over all counted questio
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from evaluation.metrics.confidence import measure_confidence
-from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
+from evaluation.metrics.figures import Estimate, RepairFigures, Summary
 from evaluation.metrics.pairing import (
     has_groups,
     is_first_correct,
     is_majority_correct,
     is_vote_correct,
 )
-from evaluation.metrics.statistics import estimate, percentile
+from evaluation.metrics.statistics import (
+    average,
+    estimate,
+    measure_percentiles,
+    measure_stages,
+)
 from evaluation.runs.records import QuestionRecord, RepairRecord
 
 MODEL_STAGES = frozenset({"generate", "repair"})
@@ -66,11 +71,11 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         repair_rules=_count_by(counted, lambda repair: repair.rules),
         repair_classes=_count_by(counted, lambda repair: (repair.error_class,)),
         confidence=measure_confidence(counted, threshold),
-        stages_ms=_measure_stages(counted),
-        own_ms=_percentiles(owns),
-        seconds=_percentiles([record.seconds for record in counted]),
-        prompt_tokens=_average([record.prompt_tokens for record in counted]),
-        completion_tokens=_average([record.completion_tokens for record in counted]),
+        stages_ms=measure_stages(record.stages_ms for record in counted),
+        own_ms=measure_percentiles(owns),
+        seconds=measure_percentiles([record.seconds for record in counted]),
+        prompt_tokens=average([record.prompt_tokens for record in counted]),
+        completion_tokens=average([record.completion_tokens for record in counted]),
         questions_per_minute=len(counted) / seconds * 60 if seconds else 0.0,
     )
 
@@ -148,22 +153,5 @@ def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
 # -- time and tokens ---------------------------------------------------------------------------
 
 
-def _measure_stages(records: Sequence[QuestionRecord]) -> Mapping[str, Percentiles]:
-    """Milliseconds of each stage over the questions in which it ran, in order of appearance."""
-    stages: dict[str, list[float]] = {}
-    for record in records:
-        for name, ms in record.stages_ms.items():
-            stages.setdefault(name, []).append(ms)
-    return {name: _percentiles(values) for name, values in stages.items()}
-
-
 def _own_ms(record: QuestionRecord) -> float:
     return sum(ms for name, ms in record.stages_ms.items() if name not in MODEL_STAGES)
-
-
-def _percentiles(values: Sequence[float]) -> Percentiles:
-    return Percentiles(percentile(values, 50), percentile(values, 95))
-
-
-def _average(values: Sequence[int]) -> float:
-    return sum(values) / len(values) if values else 0.0

@@ -6,12 +6,13 @@ Knows nothing of records. All random numbers are seeded, so figures are reproduc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy.stats import binomtest
 
-from evaluation.metrics.figures import Estimate
+from evaluation.metrics.figures import Estimate, Percentiles
 
 # A two-sided 95 % interval.
 _BOUNDS_PERCENT = (2.5, 97.5)
@@ -72,3 +73,22 @@ def percentile(values: Sequence[float], percent: float) -> float:
         return 0.0
     ordered = sorted(values)
     return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
+
+
+def measure_percentiles(values: Sequence[float]) -> Percentiles:
+    """Median and 95th percentile."""
+    return Percentiles(percentile(values, 50), percentile(values, 95))
+
+
+def measure_stages(questions: Iterable[Mapping[str, float]]) -> dict[str, Percentiles]:
+    """Milliseconds of each stage over the questions in which it ran, in order of appearance."""
+    stages: dict[str, list[float]] = defaultdict(list)
+    for stages_ms in questions:
+        for name, ms in stages_ms.items():
+            stages[name].append(ms)
+    return {name: measure_percentiles(values) for name, values in stages.items()}
+
+
+def average(values: Sequence[float]) -> float:
+    """The mean; 0 without values."""
+    return sum(values) / len(values) if values else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.metrics.figures import Estimate, Percentiles
-from evaluation.metrics.statistics import estimate, percentile
+from evaluation.metrics.statistics import average, estimate, measure_stages
 from evaluation.retrieval.runner import RetrievalRecord
 from evaluation.retrieval.search import SearchFinding
 
@@ -62,10 +62,6 @@ def recall(record: RetrievalRecord, finding: SearchFinding, k: int | None = None
 def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
     pairs = [(record, record.findings[name]) for record in records]
     findings = [finding for _, finding in pairs]
-    stages: dict[str, list[float]] = {}
-    for finding in findings:
-        for stage, milliseconds in finding.stages_ms.items():
-            stages.setdefault(stage, []).append(milliseconds)
     missed: dict[str, list[str]] = {}
     for record, finding in pairs:
         for table in finding.missed_tables:
@@ -80,13 +76,10 @@ def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
             for k in RECALL_AT
         },
         columns=estimate([share for pair in pairs if (share := _column_recall(*pair)) is not None]),
-        shown_tables=_mean([len(finding.tables) for finding in findings]),
-        shown_columns=_mean([finding.columns for finding in findings]),
-        shown_tokens=_mean([finding.tokens for finding in findings]),
-        stages_ms={
-            stage: Percentiles(percentile(values, 50), percentile(values, 95))
-            for stage, values in stages.items()
-        },
+        shown_tables=average([len(finding.tables) for finding in findings]),
+        shown_columns=average([finding.columns for finding in findings]),
+        shown_tokens=average([finding.tokens for finding in findings]),
+        stages_ms=measure_stages(finding.stages_ms for finding in findings),
         missed=missed,
         errors=tuple((record.id, finding.error) for record, finding in pairs if finding.error),
     )
@@ -105,7 +98,3 @@ def _column_recall(record: RetrievalRecord, finding: SearchFinding) -> float | N
 def _table_of(column: str, record: RetrievalRecord) -> str:
     """The gold table of the column. Names may contain dots, so they are not split."""
     return next((table for table in record.gold_tables if column.startswith(f"{table}.")), "")
-
-
-def _mean(values: Sequence[int]) -> float:
-    return sum(values) / len(values) if values else 0.0
