@@ -9,11 +9,12 @@ from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.settings.database import (
+    ConnectionSettings,
     DatabaseSettings,
     build_duckdb_connection,
     build_sqlite_connection,
 )
-from nl2sql.settings.identity import LOCAL, IdentitySettings
+from nl2sql.settings.identity import LOCAL, IdentitySettings, JwtSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
 from nl2sql.settings.pipeline import (
@@ -112,44 +113,25 @@ def load_settings(path: Path) -> Settings:
     """
     hint = "Name one with --config, or copy the quorumsql.yaml of the repository."
     value = read_yaml(path, hint=hint)
-    settings = parse_settings(value, where=str(path))
-    folder = path.resolve().parent
+    settings: Settings = _locate(parse_settings(value, where=str(path)), path.resolve().parent)
+    return settings
 
-    def locate(inside: Path) -> Path:
-        return (folder / inside.expanduser()).resolve()
 
-    def locate_files(database: DatabaseSettings) -> DatabaseSettings:
-        found: dict[str, Any] = {
-            key: locate(file)
-            for key in ("policy", "allowlist", "synonyms", "semantics")
-            if (file := getattr(database, key)) is not None
-        }
-        if (file := database.reader.sqlite_path) is not None:
-            found["reader"] = build_sqlite_connection(locate(file))
-        if (file := database.reader.duckdb_path) is not None:
-            found["reader"] = build_duckdb_connection(locate(file))
-        return database.model_copy(update=found)
-
-    databases = {name: locate_files(database) for name, database in settings.databases.items()}
-    model = settings.model
-    found_files = {"adapter": locate(model.adapter) if model.adapter else None}
-    identity = settings.identity
-    if identity.jwt.jwks_file is not None:
-        found_keys = {"jwks": str(locate(identity.jwt.jwks_file))}
-        jwt = identity.jwt.model_copy(update=found_keys)
-        identity = identity.model_copy(update={"jwt": jwt})
-    ranking = settings.ranking
-    if ranking.calibration is not None:
-        ranking = ranking.model_copy(update={"calibration": locate(ranking.calibration)})
-    return settings.model_copy(
-        update={
-            "home": locate(settings.home),
-            "identity": identity,
-            "ranking": ranking,
-            "databases": databases,
-            "model": model.model_copy(update=found_files),
-        }
-    )
+def _locate(value: Any, folder: Path) -> Any:
+    """A setting or a section with its paths, which are relative to ``folder``, made absolute."""
+    if isinstance(value, Path):
+        return (folder / value.expanduser()).resolve()
+    if isinstance(value, dict):
+        return {key: _locate(inner, folder) for key, inner in value.items()}
+    if not isinstance(value, Section):
+        return value
+    if isinstance(value, ConnectionSettings) and (file := value.file_path) is not None:
+        build = build_sqlite_connection if value.sqlite_path else build_duckdb_connection
+        return build(_locate(file, folder))
+    found = {name: _locate(getattr(value, name), folder) for name in type(value).model_fields}
+    if isinstance(value, JwtSettings) and (file := value.jwks_file) is not None:
+        found["jwks"] = str(_locate(file, folder))
+    return value.model_copy(update=found)
 
 
 def parse_settings(value: Any, *, where: str = "settings") -> Settings:

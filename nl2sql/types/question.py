@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Literal
 
 from nl2sql.languages.phrases import say_in_english
@@ -25,16 +25,8 @@ class UsageLimits:
         >>> UsageLimits(tokens_per_day=0).complete(UsageLimits(5, 6, 7)).requests_per_minute
         5
         """
-        return UsageLimits(
-            _choose(self.requests_per_minute, defaults.requests_per_minute),
-            _choose(self.questions_at_once, defaults.questions_at_once),
-            _choose(self.tokens_per_day, defaults.tokens_per_day),
-            _choose(self.rows_per_day, defaults.rows_per_day),
-        )
-
-
-def _choose(limit: int | None, default: int | None) -> int | None:
-    return default if limit is None else limit
+        pairs = zip(astuple(self), astuple(defaults), strict=True)
+        return UsageLimits(*(default if own is None else own for own, default in pairs))
 
 
 @dataclass(frozen=True, slots=True)
