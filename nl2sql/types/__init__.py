@@ -23,7 +23,6 @@ from nl2sql.types.generation import (
     Candidate,
     Completions,
     Contents,
-    DraftQuery,
     Generated,
     Message,
     Prompt,

@@ -49,7 +49,6 @@ _ROWS = {
 _READING_FLAGS = (
     "glosses",
     "model_repair",
-    "pre_sql",
 )
 
 
