@@ -79,7 +79,7 @@ def ask(
         max_rows=max_rows,
         session=session,
         chosen_sql=pick,
-        answer_text=answer_text.value if answer_text else None,
+        answer_text=answer_text,
         trace=output is None,
     )
     with open_client(

@@ -61,7 +61,7 @@ def chat(
         question="",
         database=database,
         session=read_session(session or NEW),
-        answer_text=answer_text.value if answer_text else None,
+        answer_text=answer_text,
         trace=True,
     )
     with open_client(cli, database, url=url, principal=as_, in_process=in_process) as client:

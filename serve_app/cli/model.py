@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,14 +16,9 @@ from serve_app.composition.wiring import Wiring
 app = typer.Typer(no_args_is_help=True)
 
 
-class LocalEngine(StrEnum):
-    """The engines that run a model on this machine; their formats of weights differ."""
-
-    OPENVINO = "openvino"
-    VLLM = "vllm"
-
-
-_FORMS = {LocalEngine.OPENVINO: OPENVINO, LocalEngine.VLLM: SAFETENSORS}
+# The engines that run a model on this machine; their formats of weights differ.
+LocalEngine = Literal["openvino", "vllm"]
+_FORMS = {"openvino": OPENVINO, "vllm": SAFETENSORS}
 
 
 def _find_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,15 +13,6 @@ from quorumsql.contract import QueryRequest, QueryResponse
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import TerminalReporter, show_progress
 from serve_app.operations.background import service_url
-
-
-class AnswerTextSource(StrEnum):
-    """No text; a short one by rule; or one by the model, checked against the rows."""
-
-    OFF = "off"
-    RULE = "rule"
-    MODEL = "model"
-
 
 DatabaseOption = Annotated[str | None, typer.Option(help="The database of the question.")]
 UrlOption = Annotated[str, typer.Option(help="URL of the service; default: as configured.")]
@@ -33,7 +23,7 @@ InProcessOption = Annotated[
     bool, typer.Option("--in-process", help="Use no service: load the model in this process.")
 ]
 AnswerTextOption = Annotated[
-    AnswerTextSource | None,
+    Literal["off", "rule", "model"] | None,
     typer.Option(help="What writes the answer in words; default: as configured."),
 ]
 

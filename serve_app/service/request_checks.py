@@ -14,7 +14,8 @@ from nl2sql.errors import InvalidRequest
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 NEW = "new"
 """The session of a request that wants a new one."""
-_SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
+SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""The id of a session."""
 
 MOST_QUESTION_CHARS = 4000
 """The longest question."""
@@ -54,7 +55,7 @@ def choose_in_range(field: str, value: int | None, default: int, most: int) -> i
 
 def check_session(session: str) -> str:
     """The id, unchanged. Raises InvalidRequest."""
-    if not _SESSION.fullmatch(session):
+    if not SESSION.fullmatch(session):
         raise InvalidRequest(
             "A session's id is 1 to 64 letters, digits, dots, dashes or underscores.",
             field="session",

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import Turn
 from serve_app.http.openai.requests import ChatMessage
+from serve_app.service.request_checks import SESSION
 
 # The first line of what ``content.render_sql`` writes; the last one is the same backticks alone.
 _OPENING = re.compile(r"(`{3,})sql")
 _NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
-_SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
 _TASK = "### Task:"
 _LONGEST_TITLE = 60
@@ -71,7 +71,7 @@ def find_session(headers: Mapping[str, str]) -> str | None:
     name = headers.get(_CHAT_ID)
     if not name:
         return None
-    if _SESSION.fullmatch(name):
+    if SESSION.fullmatch(name):
         return name
     return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
 
