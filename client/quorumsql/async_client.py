@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -66,7 +65,7 @@ class AsyncClient:
         self.url = wire.find_url(url)
         self._http = httpx.AsyncClient(
             base_url=self.url,
-            headers=wire.build_headers(wire.find_token(token)),
+            headers=wire.build_headers(token),
             timeout=wire.SHORT_TIMEOUT,
             transport=transport,
             trust_env=not is_on_loopback(self.url),
@@ -212,30 +211,18 @@ class AsyncClient:
         return (await self._get(SuggestionsResponse, path)).questions
 
     async def run(
-        self,
-        sql: str,
-        *,
-        database: str | None = None,
-        max_rows: int | None = None,
+        self, sql: str, *, database: str | None = None, max_rows: int | None = None
     ) -> RunResponse:
         """The rows of a query."""
         body = {"sql": sql, "database": database, "max_rows": max_rows}
         return await self._call(RunResponse, "POST", "/run", body)
 
     async def conversations(
-        self,
-        search: str = "",
-        *,
-        after: str = "",
-        limit: int = 50,
+        self, search: str = "", *, after: str = "", limit: int = 50
     ) -> ConversationsResponse:
         """A page of your conversations, the latest first; ``after`` is ``next``."""
         return await self._get(
-            ConversationsResponse,
-            "/conversations",
-            search=search,
-            after=after,
-            limit=limit,
+            ConversationsResponse, "/conversations", search=search, after=after, limit=limit
         )
 
     async def conversation(self, id_: str) -> ConversationResponse:
@@ -260,12 +247,7 @@ class AsyncClient:
     async def __aenter__(self) -> AsyncClient:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def _get(self, model: type[_Model], path: str, **parameters: Any) -> _Model:

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
     from quorumsql.contract.answers import AnsweredResponse
 
+
+def _read_decimal(value: float | str) -> Decimal:
+    # repr gives back the digits that the database wrote.
+    return Decimal(value if isinstance(value, str) else repr(value))
+
+
 _INTEGERS = ("int2", "int4", "int8", "smallint", "integer", "bigint", "tinyint", "oid", "hugeint")
-_DECIMALS = ("numeric", "decimal")
 _FLOATS = ("float4", "float8", "real", "double", "double precision", "float")
 _TIMESTAMPS = (
     "timestamp",
@@ -26,31 +31,14 @@ _TIMESTAMPS = (
     "timestamp with time zone",
     "timestamp without time zone",
 )
-
-
-def _read_date(value: str) -> dt.date:
-    return dt.date.fromisoformat(value)
-
-
-def _read_decimal(value: float | str) -> Decimal:
-    # repr gives back the digits that the database wrote.
-    return Decimal(value if isinstance(value, str) else repr(value))
-
-
-def _find_reader(kind: str) -> Callable[[Any], Any] | None:
-    """What reads a JSON value of that database type; None where it is itself."""
-    name = kind.lower().partition("(")[0].strip()
-    if name in _INTEGERS:
-        return int
-    if name in _DECIMALS:
-        return _read_decimal
-    if name in _FLOATS:
-        return float
-    if name == "date":
-        return _read_date
-    if name in _TIMESTAMPS:
-        return dt.datetime.fromisoformat
-    return None
+# The database's name of a type → what reads its JSON values; all others are as they came.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_INTEGERS, int),
+    **dict.fromkeys(("numeric", "decimal"), _read_decimal),
+    **dict.fromkeys(_FLOATS, float),
+    "date": dt.date.fromisoformat,
+    **dict.fromkeys(_TIMESTAMPS, dt.datetime.fromisoformat),
+}
 
 
 def _read_column(values: Sequence[Any], kind: str) -> list[Any]:
@@ -63,7 +51,7 @@ def _read_column(values: Sequence[Any], kind: str) -> list[Any]:
     >>> _read_column([1.5, "0.1234567890123456789"], "numeric(30,19)")
     [Decimal('1.5'), Decimal('0.1234567890123456789')]
     """
-    reader = _find_reader(kind)
+    reader = _READERS.get(kind.lower().partition("(")[0].strip())
     if reader is None:
         return list(values)
     try:

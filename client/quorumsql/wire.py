@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -64,19 +64,15 @@ class NoRows:
     reason: str
 
 
-def build_headers(token: str | None) -> dict[str, str]:
-    """The headers of every request."""
-    return {"Authorization": f"Bearer {token}"} if token else {}
-
-
 def find_url(url: str | None) -> str:
     """The address of the service: as given, from QUORUMSQL_URL, or this machine's."""
     return (url or os.environ.get("QUORUMSQL_URL") or DEFAULT_URL).rstrip("/")
 
 
-def find_token(token: str | None) -> str | None:
-    """The token: as given, or from QUORUMSQL_TOKEN."""
-    return token or os.environ.get("QUORUMSQL_TOKEN") or None
+def build_headers(token: str | None) -> dict[str, str]:
+    """The headers of every request. Default for the token: QUORUMSQL_TOKEN."""
+    token = token or os.environ.get("QUORUMSQL_TOKEN")
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def build_request(question: str | QueryRequest, options: dict[str, Any]) -> QueryRequest:
@@ -101,7 +97,7 @@ class EventReader:
     url: str
     _rest: bytes = b""
     _kind: str = ""
-    _is_complete: bool = field(default=False)
+    _is_complete: bool = False
 
     def feed(self, piece: bytes) -> Iterator[Event]:
         """The events that end in this piece.

@@ -10,7 +10,12 @@ from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
-from quorumsql.contract.answers import drop_rows
+from quorumsql.contract.answers import (
+    AnsweredResponse,
+    ClarifyResponse,
+    InterpretationResponse,
+    TranslatedResponse,
+)
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, find_format
@@ -79,7 +84,7 @@ def build_question_router(service: QueryService) -> APIRouter:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})
         answer = await run_while_connected(request.receive, service.query(body, principal))
-        return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
+        return _drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
 
     return router
 
@@ -95,3 +100,17 @@ def _leave_out_rows(answer: Answer) -> Answer:
     if not isinstance(answer, Answered):
         return answer
     return replace(answer, result=replace(answer.result, rows=()))
+
+
+def _drop_rows(answer: QueryResponse) -> TranslateResponse:
+    """The same answer without rows, its own and those of interpretations."""
+    if isinstance(answer, ClarifyResponse):
+        interpretations = [
+            InterpretationResponse(sql=each.sql, description=each.description, share=each.share)
+            for each in answer.interpretations
+        ]
+        return answer.model_copy(update={"interpretations": interpretations})
+    if not isinstance(answer, AnsweredResponse):
+        return answer
+    fields = answer.model_dump(include=set(TranslatedResponse.model_fields) - {"outcome"})
+    return TranslatedResponse.model_validate(fields)

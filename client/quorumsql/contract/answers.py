@@ -202,21 +202,3 @@ def read_translation(body: Any) -> TranslateResponse:
     """The same for ``POST /translate``."""
     response: TranslateResponse = _TRANSLATIONS.validate_python(body)
     return response
-
-
-def drop_rows(answer: QueryResponse) -> TranslateResponse:
-    """The same answer without rows, its own and those of interpretations."""
-    if isinstance(answer, ClarifyResponse):
-        return ClarifyResponse.model_validate(
-            answer.model_dump()
-            | {
-                "interpretations": [
-                    each.model_dump(include={"sql", "description", "share"})
-                    for each in answer.interpretations
-                ]
-            }
-        )
-    if not isinstance(answer, AnsweredResponse):
-        return answer
-    fields = answer.model_dump(include=set(TranslatedResponse.model_fields) - {"outcome"})
-    return TranslatedResponse.model_validate(fields)
