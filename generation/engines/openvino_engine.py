@@ -26,7 +26,7 @@ from generation.engines.openvino_server import (
     OpenVinoServer,
     start_server,
 )
-from generation.engines.server import build_too_long
+from generation.engines.server import count_room
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
@@ -131,11 +131,7 @@ class OpenVinoEngine:
         """
         deadline = Deadline.after(request.time_limit_s)
         ids = self._chat.encode(request.prompt, request.answer_start)
-        room = self._max_model_len - len(ids)
-        if room < 1:
-            raise build_too_long(
-                f"The prompt has {len(ids)} tokens, the model takes {self._max_model_len}."
-            )
+        room = count_room(len(ids), self._max_model_len)
         draw = _Sampling(request, len(ids))
         draw.report()
         body = {

@@ -97,6 +97,19 @@ def build_too_long(message: str) -> PromptTooLong:
     )
 
 
+def count_room(prompt_tokens: int, max_model_len: int) -> int:
+    """The tokens that are left for the answer, at least one. Raises PromptTooLong.
+
+    >>> count_room(100, 512)
+    412
+    """
+    if prompt_tokens >= max_model_len:
+        raise build_too_long(
+            f"The prompt has {prompt_tokens} tokens, the model takes {max_model_len}."
+        )
+    return max_model_len - prompt_tokens
+
+
 def estimate_tokens(text: str) -> int:
     """An upper bound without the model's tokenizer: two tokens for five bytes, rounded up.
 
@@ -298,12 +311,7 @@ class ServerEngine:
             tokens = await self._count_prompt(request)
         except RequestRefused as refusal:
             raise refusal.error from refusal
-        room = self._max_model_len - tokens
-        if room < 1:
-            raise build_too_long(
-                f"The prompt has {tokens} tokens, the model takes {self._max_model_len}."
-            )
-        return min(request.max_tokens, room)
+        return min(request.max_tokens, count_room(tokens, self._max_model_len))
 
     async def _read(
         self, kind: type[_Model], url: str, body: dict[str, Any] | None = None, quick: bool = False

@@ -18,7 +18,7 @@ from typing import Any
 from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
-from generation.engines.server import build_too_long
+from generation.engines.server import count_room
 from generation.models.adapters import PURPOSES, read_adapter_rank
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
@@ -97,11 +97,7 @@ class VllmEngine:
         from vllm.v1.engine.exceptions import EngineDeadError
 
         token_ids = self._chat.encode(request.prompt, request.answer_start)
-        room = self._max_model_len - len(token_ids)
-        if room < 1:
-            raise build_too_long(
-                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
-            )
+        room = count_room(len(token_ids), self._max_model_len)
         finished: list[Any] = []
         name = uuid.uuid4().hex
 

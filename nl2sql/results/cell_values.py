@@ -24,7 +24,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from operator import itemgetter
 from types import NoneType
@@ -56,15 +56,6 @@ def normalize_value(value: object) -> object:
     """
     kind = type(value)
     return _RULES[kind if kind in _RULES else _find_kind(kind)](value)
-
-
-def normalize_rows(rows: Iterable[Sequence[object]]) -> list[tuple[object, ...]]:
-    """The normalised rows.
-
-    >>> normalize_rows([(1, True), (2, None)])
-    [(1, 1), (2, None)]
-    """
-    return [tuple(map(normalize_value, row)) for row in rows]
 
 
 def _find_kind(kind: type) -> type:

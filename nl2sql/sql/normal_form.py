@@ -74,12 +74,6 @@ def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
         raise UnresolvedForm
 
 
-def name_source(source: exp.Expr, dialect: str) -> str:
-    """The name by which columns refer to a source; empty if it has none."""
-    identifier = find_name(source)
-    return fold(identifier, dialect) if identifier is not None else ""
-
-
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 # Names with another meaning when they are not quoted.
 _KEYWORDS = frozenset(
@@ -261,7 +255,9 @@ class FormWriter:
         return f"ORDER {','.join(terms)} {self._plain(order, scope, ('expressions',))}"
 
     def _name(self, source: exp.Expr) -> str:
-        return name_source(source, self._dialect)
+        """The name by which columns refer to a source; empty if it has none."""
+        identifier = find_name(source)
+        return fold(identifier, self._dialect) if identifier is not None else ""
 
     def _take_number(self) -> int:
         self._numbers += 1

@@ -1,7 +1,4 @@
-"""Measures the conditions of a query: operators, directions, literals.
-
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
-"""
+"""Measures the conditions of a query: operators, directions, literals."""
 
 from __future__ import annotations
 

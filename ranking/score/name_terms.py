@@ -1,7 +1,4 @@
-"""Measures whether the question names what the query returns, reads and compares, and the reverse.
-
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
-"""
+"""Measures whether question and query name the same things: outputs, tables, words."""
 
 from __future__ import annotations
 

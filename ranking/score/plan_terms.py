@@ -1,7 +1,4 @@
-"""Measures where a query comes from, and how well it agrees with retrieval and planning.
-
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
-"""
+"""Measures where a query comes from, and how well it agrees with retrieval and planning."""
 
 from __future__ import annotations
 

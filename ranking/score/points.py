@@ -18,7 +18,7 @@ from typing import Any
 from nl2sql.types import ScoreTerm
 
 Measure = tuple[str, float]
-"""The name of a measure, and its strength between 0 and 1."""
+"""The name of a measure, and its strength between 0 and 1; one that does not apply is left out."""
 
 # What multiplies the weight of a sample by e.
 SCALE = 25.0

@@ -1,7 +1,4 @@
-"""Measures what the question asks for and the query lacks, or does without being asked.
-
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
-"""
+"""Measures what the question asks for and the query lacks, or does without being asked."""
 
 from __future__ import annotations
 

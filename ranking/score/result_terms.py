@@ -1,7 +1,4 @@
-"""Measures whether a result has another shape than was asked for, or is empty.
-
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
-"""
+"""Measures whether a result has another shape than was asked for, or is empty."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Iterator
 from numbers import Number
 
 from nl2sql.expectations.expectations import Expectations
-from nl2sql.results.cell_values import normalize_rows
+from nl2sql.results.cell_values import normalize_value
 from nl2sql.types import ResultSet
 from ranking.score.points import Measure
 
@@ -41,7 +38,7 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
     yield from _measure_emptiness(result)
     if expected.best and expected.rows is None and not expected.grouped and len(rows) > 1:
         yield "several_best", 1.0
-    distinct = len(set(normalize_rows(rows)))
+    distinct = len({tuple(map(normalize_value, row)) for row in rows})
     if distinct < len(rows):
         yield "repeated_rows", 1 - distinct / len(rows)
 
