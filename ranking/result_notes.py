@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 
 from sqlglot import exp
 
@@ -27,7 +28,7 @@ _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, e
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Sentences on a query; ``is_unstored``: a column has none of the texts compared with it."""
+    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought."""
 
     sentences: tuple[str, ...] = ()
     is_unstored: bool = False
@@ -57,24 +58,29 @@ async def write_notes(
         )
     if not is_empty:
         for use in list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]:
-            found = await run(build_null_probe(use))
+            found = await run(build_probe(use, _bare(use).is_(exp.null()), query.dialect))
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
         return Notes(tuple(notes))
     texts = list(dict.fromkeys(list_text_conditions(query)))
-    is_stored = {use: number >= _MOST_PROBES for number, (use, _) in enumerate(texts)}
+    missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}
     for use, condition in texts[:_MOST_PROBES]:
         found = await run(build_probe(use, condition, query.dialect))
         if found is not None and not found.rows:
             notes.append(f"No row that you may see has {_describe(use, condition, query.dialect)}.")
         else:
-            is_stored[use] = True
+            missing.discard(use)
+    # An empty table says nothing about a text.
+    filled = [
+        await run(build_probe(use, _bare(use).is_(exp.null()).not_(), query.dialect))
+        for use in missing
+    ]
     for use in list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]:
         found = await run(build_range(use))
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
-    return Notes(tuple(notes), not all(is_stored.values()))
+    return Notes(tuple(notes), any(found is not None and found.rows for found in filled))
 
 
 def list_negated(query: Query) -> Iterator[ColumnUse]:
@@ -94,12 +100,6 @@ def list_negated(query: Query) -> Iterator[ColumnUse]:
             use = query.resolve(node.this)
             if use is not None and use.column.nullable and use not in tested:
                 yield use
-
-
-def build_null_probe(use: ColumnUse) -> str:
-    """A query that returns a row if the column has none in some row."""
-    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
-    return f"SELECT 1 FROM {table} WHERE {enquote(use.column.name)} IS NULL LIMIT 1"
 
 
 def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
@@ -122,7 +122,7 @@ def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
         use = query.resolve(columns[0]) if len(columns) == 1 else None
         if use is None or query.kind_of(use) not in TEXTS:
             continue
-        subject = _bare_column(node.this, use)
+        subject = node.this.transform(partial(_replace_column, _bare(use)))
         is_list = isinstance(node, exp.In)
         for text in node.expressions if is_list else [node.args["expression"]]:
             if isinstance(text, exp.Literal) and text.is_string:
@@ -130,9 +130,12 @@ def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
                 yield use, kind(this=subject.copy(), expression=text.copy())
 
 
-def _bare_column(tree: exp.Expr, use: ColumnUse) -> exp.Expr:
-    bare = exp.column(use.column.name, quoted=True)
-    return tree.copy().transform(lambda node: bare if isinstance(node, exp.Column) else node)
+def _replace_column(bare: exp.Column, node: exp.Expr) -> exp.Expr:
+    return bare if isinstance(node, exp.Column) else node
+
+
+def _bare(use: ColumnUse) -> exp.Column:
+    return exp.column(use.column.name, quoted=True)
 
 
 def list_dates(query: Query) -> Iterator[ColumnUse]:

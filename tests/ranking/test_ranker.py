@@ -127,7 +127,9 @@ async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> No
 async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
     sql = "SELECT name FROM customers WHERE country = 'Frankreich'"
     probe = """SELECT 1 FROM "sales"."customers" WHERE "country" = 'Frankreich' LIMIT 1"""
-    executor = FakeExecutor({sql: [build_result()], probe: [build_result(), build_result()]})
+    filled = """SELECT 1 FROM "sales"."customers" WHERE NOT "country" IS NULL LIMIT 1"""
+    found = {sql: [build_result()], probe: [build_result()], filled: [build_result((1,))]}
+    executor = FakeExecutor(found)
     ranker = build_ranker(FakeGuard(), executor)
     ranking = await ranker.rank(QUESTION, (await assess(ranker, build_candidate(sql)),), samples=1)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
