@@ -1,4 +1,4 @@
-"""The statements that open a DuckDB file for reading, without the driver.
+"""The statements that open a DuckDB file for reading, and its errors, without the driver.
 
 The file is attached READ_ONLY to an in-memory instance under a fixed name: opened directly, it
 would be named after the file, and ``sales.orders`` in ``sales.duckdb`` would be ambiguous. Then
@@ -8,8 +8,11 @@ which DuckDB cannot undo.
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 # The catalog under which the file is attached.
 ATTACHED = "quorumsql"
@@ -28,6 +31,27 @@ CLOSED_CONFIG: dict[str, str] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
+
+
+def read_duckdb_error(error: Exception) -> dict[str, Any]:
+    """The JSON in DuckDB's message, after the name of the class; otherwise its plain text.
+
+    >>> read_duckdb_error(ValueError("IO Error: no such file"))
+    {'exception_message': 'no such file'}
+    """
+    text = str(error)
+    with suppress(ValueError):
+        told = json.loads(text[text.find("{") :])
+        if isinstance(told, dict) and isinstance(told.get("exception_message"), str):
+            return told
+    return {"exception_message": re.sub(r"^[\w ]+ Error: ", "", text)}
+
+
+def describe_duckdb_error(error: Exception) -> str:
+    """The first line of DuckDB's message."""
+    message: str = read_duckdb_error(error)["exception_message"]
+    return message.partition("\n")[0]
+
 
 _NAME = r'(?:"(?:[^"]|"")*"|[^\s".(),;]+)'
 _VIEW_HEADER = re.compile(

@@ -157,16 +157,18 @@ class GuardedConversations:
         self, principal: Principal, databases: Collection[str], session: str
     ) -> WholeConversation | None:
         """A conversation of the principal; raises PolicyError if the policy does not fit."""
-        conversation = await self._find(principal, databases, session)
-        if conversation is None:
-            return None
         owner = identify_owner(principal)
+        found = await self._store.list_latest(
+            owner, databases, days=self._days, most=1, session=session
+        )
+        if not found:
+            return None
         turns = await self._store.list_turns(owner, session, databases, most=MOST_SHOWN)
         queries = frozenset[tuple[str, str]]().union(*(turn.queries for turn in turns))
         refused = await find_refused(self._guard, queries, principal)
         withheld = frozenset(turn.id for turn in turns if not refused.isdisjoint(turn.queries))
         return WholeConversation(
-            conversation,
+            found[0],
             tuple(
                 replace(turn, sql="", rewritten="") if turn.id in withheld else turn
                 for turn in turns
@@ -182,14 +184,6 @@ class GuardedConversations:
         """For operators: deletes the named conversations, or all; returns their questions."""
         owner = identify_owner(principal) if principal is not None else ""
         return (await self._store.delete(owner=owner, session=session))[1]
-
-    async def _find(
-        self, principal: Principal, databases: Collection[str], session: str
-    ) -> KeptConversation | None:
-        found = await self._store.list_latest(
-            identify_owner(principal), databases, days=self._days, most=1, session=session
-        )
-        return found[0] if found else None
 
     async def _prune(self) -> None:
         if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:

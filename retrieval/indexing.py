@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from nl2sql.catalog import Catalog, Table
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Cards, build_cards
-from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.indexed_database import NewIndex
+from retrieval.index_store.indexed_database import IndexWriter, NewIndex
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total; the total is 0 if it is unknown."""

@@ -5,7 +5,7 @@ Everything comes from the index, as far as the principal may see it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
@@ -73,18 +73,17 @@ class SchemaDirectory:
                 if key.table in inside
             ),
             row_rules=await self._visibility.describe_rows(database, principal, inside),
-            masks=tuple([mask async for mask in self._list_masks(database, principal, inside)]),
+            masks=tuple(
+                [
+                    (table, tuple(sorted(masked)))
+                    for table in inside
+                    if (masked := await self._visibility.masked_columns(database, principal, table))
+                ]
+            ),
             unknown=tuple(name for name, table in found.items() if table is None),
             total=len(visible.tables),
             dialect=visible.dialect,
         )
-
-    async def _list_masks(
-        self, database: str, principal: Principal, tables: Iterable[str]
-    ) -> AsyncIterator[tuple[str, tuple[str, ...]]]:
-        for table in tables:
-            if masked := await self._visibility.masked_columns(database, principal, table):
-                yield table, tuple(sorted(masked))
 
     async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
         """Verified questions with queries that the principal may see and run. Raises likewise."""

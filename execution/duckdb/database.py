@@ -25,13 +25,14 @@ from typing import Generic, TypeVar
 import duckdb
 
 from execution.allowlists import Allowlist, load_allowlist
-from execution.duckdb.errors import describe_error, is_gone
+from execution.duckdb.errors import is_gone
 from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
 from execution.duckdb.statement import Session
 from execution.results.collector import PageQuery, ResultBuilder, tighten_limits
 from execution.statement_threads import StatementThreads
+from nl2sql.duckdb_files import describe_duckdb_error
 from nl2sql.settings import LimitSettings
 from nl2sql.types import (
     QUERY_CANCELED,
@@ -84,7 +85,7 @@ class _DuckdbStatement(Generic[Answer]):
                     return self._run_on(connection, file)
             except duckdb.Error as error:
                 self._file.drop(file)
-                reason = describe_error(error)
+                reason = describe_duckdb_error(error)
                 raise refuse_file(self._query.database, self._file.path, reason) from error
 
     def stop(self) -> None:

@@ -10,13 +10,12 @@ Text that could contain a value of a row is withheld from restricted principals,
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 import duckdb
 
 from execution.error_disclosure import withhold_values
+from nl2sql.duckdb_files import read_duckdb_error
 from nl2sql.types import QUERY_CANCELED, Diagnostic
 
 # The most specific of these classes decides; of the rest it is told only that something failed.
@@ -116,7 +115,7 @@ def build_diagnostic(
     From ``restricted`` principals, text that could contain a value is withheld; ``running`` says
     that the query was running.
     """
-    told = _read(error)
+    told = read_duckdb_error(error)
     message, _, rest = told["exception_message"].partition("\n")
     position = 0
     if "position" in told:
@@ -138,12 +137,6 @@ def is_gone(error: duckdb.Error) -> bool:
     return isinstance(error, _GONE) and not isinstance(error, duckdb.HTTPException)
 
 
-def describe_error(error: duckdb.Error) -> str:
-    """The first line of DuckDB's message."""
-    message: str = _read(error)["exception_message"]
-    return message.partition("\n")[0]
-
-
 def _find_state(error: duckdb.Error, message: str) -> str:
     for kind in type(error).__mro__:
         for pattern, sqlstate in _MESSAGES.get(kind, ()):
@@ -152,17 +145,3 @@ def _find_state(error: duckdb.Error, message: str) -> str:
         if kind in SQLSTATES:
             return SQLSTATES[kind]
     return "XX000"
-
-
-def _read(error: duckdb.Error) -> dict[str, Any]:
-    """The JSON in DuckDB's message, after the name of the class; otherwise its plain text."""
-    text = str(error)
-    at = text.find("{")
-    if at >= 0:
-        try:
-            told = json.loads(text[at:])
-        except ValueError:
-            told = None
-        if isinstance(told, dict) and isinstance(told.get("exception_message"), str):
-            return told
-    return {"exception_message": re.sub(r"^[\w ]+ Error: ", "", text)}

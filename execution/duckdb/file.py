@@ -21,12 +21,12 @@ from pathlib import Path
 
 import duckdb
 
-from execution.duckdb.errors import describe_error
 from execution.duckdb.second_check import list_functions
 from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,
     build_duckdb_opening,
+    describe_duckdb_error,
     extract_view_query,
 )
 from nl2sql.errors import DatabaseUnavailable
@@ -167,7 +167,7 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
             instance.close()
             raise
     except duckdb.Error as error:
-        raise refuse_file(name, path, describe_error(error)) from error
+        raise refuse_file(name, path, describe_duckdb_error(error)) from error
     return OpenFile(instance, identity, macros, views, computing)
 
 

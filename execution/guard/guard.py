@@ -30,7 +30,7 @@ from execution.name_resolution.walk import resolve_names
 from execution.parsing.call_spelling import is_bare_identifier
 from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
-from execution.policies.grouping import complete_group
+from execution.policies.grouping import complete_groups
 from execution.policies.policy_file import Policy
 from execution.policies.row_conditions import describe_rows
 from execution.policies.views import qualify_table, replace_table
@@ -247,9 +247,8 @@ def _rewrite(
         text = parameters.fill(wrapper.text)
         texts.setdefault(table.qualified, set()).add(text)
         replace_table(node, text)
-    if access.view is not None and catalog.dialect == "postgres":
-        for group in found.groups:
-            complete_group(group, access.resolver)
+    if access.view is not None:
+        complete_groups(found.groups, access.resolver)
     sql = render_sql(tree, catalog.dialect)
     tables = frozenset(table.qualified for _, table, _ in found.tables)
     if violation := _check_again(query, sql, tables, texts, access, allowlist):

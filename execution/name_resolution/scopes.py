@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.sql.names import fold_name
+from nl2sql.sql.nodes import read_identifier
 from nl2sql.types import NOT_PERMITTED, Violation
 
 
@@ -97,29 +98,28 @@ class Resolution:
     selects: dict[int, tuple[Source, ...]] = field(default_factory=dict)
 
 
-# Dialects in which the name of an output can be used everywhere in its query.
-_ALIASES_EVERYWHERE = ("sqlite", "duckdb")
-# Dialects in which the name of a table means its whole row.
-_WHOLE_ROWS = ("postgres", "duckdb")
-
-
 class NameResolver:
-    """Resolves the names of one catalog. Immutable, apart from a cache of columns."""
+    """Resolves the names of one catalog. Immutable, apart from a cache of columns.
+
+    ``aliases_everywhere``: an output's name can be used in every clause of its query.
+    ``has_whole_rows``: a table's name can denote its row. The new names of CTEs begin with
+    ``cte_prefix``.
+    """
 
     def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
         """``hidden`` is the whole catalog, of which ``catalog`` is the visible part."""
         self.catalog = catalog
         self._hidden = hidden or catalog
         self.dialect = catalog.dialect
+        self.aliases_everywhere = self.dialect in ("sqlite", "duckdb")
+        self.has_whole_rows = self.dialect in ("postgres", "duckdb")
+        self.cte_prefix = _find_prefix(self._hidden)
         self._columns: dict[str, tuple[str, ...]] = {}
         self._spelled: dict[str, dict[str, str]] = {}
-        self._cte_prefix = _find_prefix(self._hidden)
 
     def fold(self, name: exp.Identifier) -> str:
         """A form of the name that is equal for all its spellings."""
-        if self.dialect == "postgres":
-            return name.name if name.args.get("quoted") else fold_postgres(name.name)
-        return fold_name(name.name, "sqlite")
+        return read_identifier(name, self.dialect)
 
     def find_table(self, node: exp.Table) -> Table:
         """The physical table that the node names. Raises Unresolved."""
@@ -165,35 +165,11 @@ class NameResolver:
             )
         return Unresolved("unknown_column", written, f"There is no column {written}.")
 
-    @property
-    def aliases_everywhere(self) -> bool:
-        """Whether an output's name can be used in every clause of its query."""
-        return self.dialect in _ALIASES_EVERYWHERE
-
-    @property
-    def has_whole_rows(self) -> bool:
-        """Whether a table's name can denote its row."""
-        return self.dialect in _WHOLE_ROWS
-
-    @property
-    def cte_prefix(self) -> str:
-        """The prefix of the new names of CTEs."""
-        return self._cte_prefix
-
     def _spell(self, identifier: exp.Identifier) -> str:
         return self.fold(identifier) if self.dialect == "postgres" else identifier.name
 
     def _fold_stored(self, name: str) -> str:
         return name if self.dialect == "postgres" else fold_name(name, "sqlite")
-
-
-def fold_postgres(name: str) -> str:
-    """Folds an unquoted name as PostgreSQL does in UTF-8: ASCII letters only.
-
-    >>> fold_postgres("ÜBER_ID")
-    'Über_id'
-    """
-    return name.lower() if name.isascii() else fold_name(name, "sqlite")
 
 
 def _find_prefix(catalog: Catalog) -> str:

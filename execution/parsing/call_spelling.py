@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, read_identifier
 
 _POSTGRES_SCHEMA = "pg_catalog"
 # DuckDB reads a name before a dot as one of these schemas, or else as the first argument.
@@ -101,6 +101,4 @@ def _is_plain(name: exp.Identifier, dialect: str) -> bool:
 
 
 def _is_postgres_schema(node: object) -> bool:
-    if not isinstance(node, exp.Identifier):
-        return False
-    return (node.name if node.args.get("quoted") else node.name.lower()) == _POSTGRES_SCHEMA
+    return read_identifier(node, "postgres") == _POSTGRES_SCHEMA

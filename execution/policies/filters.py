@@ -13,6 +13,7 @@ from execution.guard_dialects import READERS
 from execution.policies.policy_file import Attribute
 from nl2sql.catalog import Table
 from nl2sql.sql.names import fold_name
+from nl2sql.sql.nodes import read_identifier
 from nl2sql.sql.parsing import parse_statements
 
 # Nodes that a condition may not contain; the allowlist checks functions and operators.
@@ -66,21 +67,11 @@ def parse_filter(
 def _settle_column(column: exp.Column, table: Table, dialect: str) -> None:
     if column.table:
         raise ValueError(f"names {column.sql()}; write the column without its table")
-    name = column.this
-    if dialect == "postgres" and not name.args.get("quoted"):
-        wanted = column.name.lower()
-    else:
-        wanted = column.name
-    found = next(
-        (
-            column.name
-            for column in table.columns
-            if fold_name(column.name, dialect) == fold_name(wanted, dialect)
-        ),
-        None,
-    )
+    wanted = read_identifier(column.this, dialect)
+    names = (known.name for known in table.columns)
+    found = next((name for name in names if fold_name(name, dialect) == wanted), None)
     if found is None:
-        raise ValueError(f"names the column {wanted}, which {table.qualified} does not have")
+        raise ValueError(f"names the column {column.name}, which {table.qualified} does not have")
     column.set("this", exp.to_identifier(found, quoted=True))
 
 

@@ -12,7 +12,7 @@ PostgreSQL says which column must be grouped by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.helper import ensure_list
@@ -25,8 +25,14 @@ _POSITION = re.compile(r"[0-9]{1,9}")
 _UNEQUAL = re.compile(r"(json|xml|point|line|lseg|box|path|polygon|circle)\b", re.IGNORECASE)
 
 
-def complete_group(group: Group, resolver: NameResolver) -> None:
-    """Adds the columns that depend on a primary key to the GROUP BY, in place."""
+def complete_groups(groups: Iterable[Group], resolver: NameResolver) -> None:
+    """Adds the columns that depend on a primary key to each GROUP BY, in place; on PostgreSQL."""
+    if resolver.dialect == "postgres":
+        for group in groups:
+            _complete(group, resolver)
+
+
+def _complete(group: Group, resolver: NameResolver) -> None:
     clause = group.select.args["group"]
     if clause.find(exp.Cube, exp.GroupingSets, exp.Rollup) is not None:
         return

@@ -212,7 +212,7 @@ class _RoleBuilder:
             path = self._follow(name, keys)
             if path is None:
                 self.problems.append(f"inherit.{name}: its foreign keys lead in a circle")
-            elif not self._is_governed(rules[path[-1].target]):
+            elif rules[path[-1].target].filter is None:
                 self.problems.append(f"inherit.{name}: {render_path(path)} leads to no row filter")
             else:
                 rules[name] = replace(rules[name], path=path)
@@ -281,10 +281,6 @@ class _RoleBuilder:
             path.append(keys[name])
             name = keys[name].target
         return tuple(path)
-
-    @staticmethod
-    def _is_governed(rule: TableRule) -> bool:
-        return rule.filter is not None
 
     # -- views ---------------------------------------------------------------------------------
 

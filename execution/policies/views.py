@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from execution.guard_dialects import parse_statements, render_sql
 from execution.name_resolution.scopes import NameResolver, Source, Unresolved
 from execution.name_resolution.walk import resolve_names
-from execution.policies.grouping import complete_group
+from execution.policies.grouping import complete_groups
 from execution.policies.wrappers import Wrapper
 from execution.postgres.meaning import check_meaning
 from nl2sql.catalog import Table
@@ -51,9 +51,7 @@ def expand_view(
         wrapper = wrap(source)
         replace_table(node, wrapper.text)
         wrappers.append(wrapper)
-    if resolver.dialect == "postgres":
-        for group in found.groups:
-            complete_group(group, resolver)
+    complete_groups(found.groups, resolver)
     return render_sql(tree, resolver.dialect), wrappers
 
 

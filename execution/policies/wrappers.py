@@ -75,7 +75,7 @@ def build_wrapper(
     condition = _join_or(conditions)
     if direct:
         source, reads = name_table(table), frozenset({qualified})
-        reads |= {hop for rules in seeing for hop in _list_parents(rules, qualified)}
+        reads |= {hop.target for rules in seeing for hop in rules[qualified].path}
     else:
         query, inner = expand(table)
         source = f"({query})"
@@ -119,10 +119,6 @@ def render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> 
         links.append(f"({condition})")
     where = " AND ".join(links)
     return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS _{inner} WHERE {where})"
-
-
-def _list_parents(rules: Rules, qualified: str) -> list[str]:
-    return [hop.target for hop in rules[qualified].path]
 
 
 def render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:

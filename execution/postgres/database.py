@@ -9,6 +9,8 @@ allow (``plan_verification.py``). Time, rows, bytes and cells are limited.
 A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
 page, one rolls back; one with an extension's names takes one more, before it is planned.
 
+Statements are sent as bytes, whatever the connection's encoding.
+
 Knows nothing of questions or candidates. Limit: EXPLAIN writes out constants, so the service
 receives a long text completely if a call computes it from constants; the guard refuses such calls.
 """
@@ -88,7 +90,7 @@ class PostgresDatabase:
                     return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
-                    planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
+                    planned = await connection.execute((EXPLAIN + query.sql).encode(), _bind(query))
                     await connection.execute("ROLLBACK")
                 plan, unexplained = await self._plans.read(planned, query)
                 if unexplained:
@@ -134,10 +136,10 @@ class PostgresDatabase:
                     return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
-                    description = _encode(build_description(query.sql))
+                    description = build_description(query.sql).encode()
                     described = await connection.execute(description, _bind(query))
                     if not is_weighed:
-                        explain = _encode(EXPLAIN + query.sql)
+                        explain = (EXPLAIN + query.sql).encode()
                         planned = await connection.execute(explain, _bind(query))
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
@@ -226,7 +228,7 @@ class PostgresDatabase:
         page = build_page(query.sql, _describe_columns(connection, described), max_rows + 1, limits)
         names = [column.name for column in columns]
         builder = ResultBuilder(names, max_rows, limits, page.readers)
-        rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=page.rows_a_chunk)
+        rows = connection.cursor().stream(page.sql.encode(), _bind(query), size=page.rows_a_chunk)
         async with aclosing(cast(AsyncGenerator[Any], rows)):
             async for row in rows:
                 if not builder.add(row):
@@ -249,11 +251,6 @@ class PostgresDatabase:
                 self._type_names[oid] = row[0] if row else str(oid)
             names.append(self._type_names[oid])
         return tuple(names)
-
-
-def _encode(sql: str) -> bytes:
-    """The bytes to send, independent of the connection's encoding."""
-    return sql.encode()
 
 
 def _bind(query: GuardedQuery) -> list[object]:

@@ -135,9 +135,7 @@ class EmbeddedServer:
     @property
     def socket_folder(self) -> str:
         """The folder of the UNIX socket. Raises DatabaseUnavailable if it was not started."""
-        if self._server is None:
-            raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
-        return str(self._server.get_postmaster_info().socket_dir)
+        return str(self._started.get_postmaster_info().socket_dir)
 
     @property
     def bin_folder(self) -> Path:
@@ -145,9 +143,13 @@ class EmbeddedServer:
 
         Raises DatabaseUnavailable if it was not started.
         """
+        return Path(self._started.bin_path)
+
+    @property
+    def _started(self) -> PostgresServer:
         if self._server is None:
             raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
-        return Path(self._server.bin_path)
+        return self._server
 
     def url(self, database: str, role: str) -> str:
         """The connection URL for one role. Raises DatabaseUnavailable if it was not started."""

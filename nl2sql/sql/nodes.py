@@ -1,4 +1,4 @@
-"""Walks over a query's tree, in a third of the time of sqlglot's own walk."""
+"""Walks over a query's tree, in a third of the time of sqlglot's own walk; reads its names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from sqlglot import exp
+
+from nl2sql.sql.names import fold_name
 
 Node = TypeVar("Node", bound=exp.Expr)
 
@@ -32,3 +34,18 @@ def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
                 for child in value:
                     if isinstance(child, exp.Expr):
                         add(child)
+
+
+def read_identifier(node: object, dialect: str) -> str:
+    """The folded name that the database reads in an identifier; empty for any other node.
+
+    PostgreSQL folds only what is not quoted, and in UTF-8 ASCII letters only.
+
+    >>> read_identifier(exp.to_identifier("ÜBER_ID"), "postgres")
+    'Über_id'
+    """
+    if not isinstance(node, exp.Identifier):
+        return ""
+    if dialect == "postgres":
+        return node.name if node.args.get("quoted") else fold_name(node.name, "sqlite")
+    return fold_name(node.name, dialect)

@@ -23,6 +23,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.catalog import Catalog
 from nl2sql.languages.english import MONTH_WORDS, NUMBER_WORDS
 from nl2sql.protocols import Executor, Guard, Visibility
+from nl2sql.sql.nodes import read_identifier
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import run_in_parser_thread
@@ -264,15 +265,9 @@ def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:
     tree = parse_one(sql, catalog.dialect)
     found = (
         catalog.resolve(
-            _read_name(node.this, catalog.dialect), _read_name(node.args.get("db"), catalog.dialect)
+            read_identifier(node.this, catalog.dialect),
+            read_identifier(node.args.get("db"), catalog.dialect),
         )
         for node in tree.find_all(exp.Table)
     )
     return tuple(sorted({table.qualified for table in found if table is not None}))
-
-
-def _read_name(node: object, dialect: str) -> str:
-    """The name as the database reads it: PostgreSQL folds unquoted names to lower case."""
-    if not isinstance(node, exp.Identifier):
-        return ""
-    return node.name.lower() if dialect == "postgres" and not node.quoted else node.name

@@ -1,20 +1,19 @@
 """The index of one database: its head, its tables with their cards, and the vectors of the cards.
 
-A table with its card is a row of JSON, because the index reads and writes whole tables only. The
-vector search sorts the vectors of one database, which is exact.
+A table with its card is a row of JSON, because the index reads and writes whole tables only.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Literal, LiteralString
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, errors
 from pydantic import TypeAdapter
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
@@ -83,18 +82,6 @@ _HEAD = ", ".join(field.name for field in fields(IndexHead))
 # Rows of a message; between two messages the event loop runs other tasks.
 _CHUNK = 1000
 
-# The search goes through many rows, so a row's distance is computed once.
-_NEAREST: LiteralString = """
-SELECT position, 1 - distance FROM (
-    SELECT position, embedding <=> %(vector)s AS distance
-      FROM quorumsql.card_vectors
-     WHERE database = %(database)s AND kind = %(kind)s
-       AND (%(among)s::bytea IS NULL OR get_bit(%(among)s::bytea, position) <> 0)
-       AND EXISTS (SELECT FROM quorumsql.indexes
-                    WHERE database = %(database)s AND version = %(version)s)
-     ORDER BY distance LIMIT %(limit)s) AS nearest
-"""
-
 
 async def read_heads(connection: Connection, database: str | None = None) -> list[IndexHead]:
     """The head of one database's index, or those of all databases sorted by name."""
@@ -135,16 +122,6 @@ async def read_index(connection: Connection, head: IndexHead) -> IndexedDatabase
     return IndexedDatabase(head, catalog, cards, vectors)
 
 
-async def read_known_vectors(
-    connection: Connection, index: IndexedDatabase
-) -> dict[str, NDArray[Any]]:
-    """The vectors of all embedded texts of an index, by text."""
-    columns = await _read_vectors(connection, index.head.database, "column")
-    tables = zip((card.summary for card in index.cards.tables), index.vectors, strict=True)
-    texts = zip((card.text for card in index.cards.columns), columns, strict=True)
-    return {**dict(tables), **dict(texts)}
-
-
 def pack_positions(positions: Sequence[int], size: int) -> bytes:
     """The positions, below ``size``, as bits: those of 100,000 tables take 12.5 kB in a query.
 
@@ -154,87 +131,6 @@ def pack_positions(positions: Sequence[int], size: int) -> bytes:
     flags: NDArray[Any] = np.zeros(size, dtype=np.bool_)
     flags[list(positions)] = True
     return np.packbits(flags, bitorder="little").tobytes()
-
-
-async def find_nearest(
-    connection: Connection,
-    head: IndexHead,
-    kind: CardKind,
-    vector: NDArray[np.float32],
-    limit: int,
-    among: bytes | None,
-) -> list[tuple[int, float]]:
-    """At most ``limit`` (position of a card, cosine similarity), nearest first.
-
-    ``among`` are the visible positions (``pack_positions``); None means all. Nothing if another
-    index replaced that of ``head``, whose positions have other cards.
-    """
-    cursor = await connection.execute(
-        _NEAREST,
-        {
-            "vector": HalfVector(vector),
-            "database": head.database,
-            "kind": kind,
-            "version": head.version,
-            "among": among,
-            "limit": limit,
-        },
-    )
-    return [(position, float(cosine)) for position, cosine in await cursor.fetchall()]
-
-
-async def write_index(connection: Connection, new: NewIndex) -> None:
-    """Replaces the index of the database, in one transaction: readers see the old one until then.
-
-    Raises KeyError if a card has no vector.
-    """
-    catalog, cards = new.catalog, new.cards
-    name = catalog.database
-    async with connection.transaction():
-        await delete_index(connection, name)
-        keys = _KEYS.dump_json((*catalog.foreign_keys, *catalog.inferred_keys))
-        await connection.execute(
-            f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),
-            (
-                name,
-                new.version,
-                new.fingerprint,
-                new.embedder,
-                catalog.dialect,
-                list(catalog.search_path),
-                len(catalog.tables),
-                sum(len(table.columns) for table in catalog.tables),
-                keys.decode(),
-            ),
-        )
-        async with (
-            connection.cursor() as cursor,
-            cursor.copy("COPY quorumsql.indexed_tables FROM STDIN") as copy,
-        ):
-            for at, pair in enumerate(zip(catalog.tables, cards.tables, strict=True)):
-                body = _TABLE.dump_json(_IndexedTable(*pair)).decode()
-                await copy.write_row((name, at, body))
-        texts: dict[CardKind, list[str]] = {
-            "table": [card.summary for card in cards.tables],
-            "column": [card.text for card in cards.columns],
-        }
-        async with (
-            connection.cursor() as cursor,
-            cursor.copy("COPY quorumsql.card_vectors FROM STDIN (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types(["text", "text", "int4", "halfvec"])
-            for kind, embedded in texts.items():
-                for at, text in enumerate(embedded):
-                    await copy.write_row((name, kind, at, HalfVector(new.vectors[text])))
-
-
-async def delete_index(connection: Connection, database: str) -> bool:
-    """Deletes the index; False if there was none."""
-    cursor = await connection.execute(
-        "DELETE FROM quorumsql.indexes WHERE database = %s", (database,)
-    )
-    return cursor.rowcount > 0
 
 
 async def _read_vectors(connection: Connection, database: str, kind: CardKind) -> Vectors:
@@ -255,3 +151,108 @@ async def _stream(
     async with connection.cursor(binary=binary) as cursor:
         async for row in cursor.stream(query.encode(), parameters, size=_CHUNK):
             yield row
+
+
+class IndexWriter:
+    """Writes one database's index, over a connection of its own in autocommit mode.
+
+    Others who write it wait for the lock.
+    """
+
+    def __init__(self, connection: Connection, database: str) -> None:
+        self._connection = connection
+        self._database = database
+        self._lock = f"quorumsql index {database}"
+
+    async def lock(self, on_wait: Callable[[], None]) -> None:
+        """Takes the database's lock; if another run holds it, calls ``on_wait`` and waits."""
+        cursor = await self._connection.execute(
+            "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (self._lock,)
+        )
+        row = await cursor.fetchone()
+        if row is None or not row[0]:
+            on_wait()
+            await self._connection.execute(
+                "SELECT pg_advisory_lock(hashtextextended(%s, 0))", (self._lock,)
+            )
+
+    async def unlock(self) -> None:
+        """Releases the lock; a broken connection is closed, which releases it too."""
+        try:
+            await self._connection.execute(
+                "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (self._lock,)
+            )
+        except errors.Error:
+            await self._connection.close()
+
+    async def head(self) -> IndexHead | None:
+        """The head of the present index."""
+        heads = await read_heads(self._connection, self._database)
+        return heads[0] if heads else None
+
+    async def load(self) -> IndexedDatabase | None:
+        """The present index."""
+        head = await self.head()
+        return None if head is None else await read_index(self._connection, head)
+
+    async def known_vectors(self, embedder: str) -> dict[str, NDArray[Any]]:
+        """The vectors that ``embedder`` made for the present index, by text."""
+        index = await self.load()
+        if index is None or index.head.embedder != embedder:
+            return {}
+        columns = await _read_vectors(self._connection, self._database, "column")
+        tables = zip((card.summary for card in index.cards.tables), index.vectors, strict=True)
+        texts = zip((card.text for card in index.cards.columns), columns, strict=True)
+        return {**dict(tables), **dict(texts)}
+
+    async def replace(self, new: NewIndex) -> None:
+        """Makes ``new`` the index, in one transaction: readers see the old one until then.
+
+        Raises KeyError if a card has no vector.
+        """
+        catalog, cards = new.catalog, new.cards
+        name = self._database
+        async with self._connection.transaction():
+            await self.drop()
+            keys = _KEYS.dump_json((*catalog.foreign_keys, *catalog.inferred_keys))
+            await self._connection.execute(
+                f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),
+                (
+                    name,
+                    new.version,
+                    new.fingerprint,
+                    new.embedder,
+                    catalog.dialect,
+                    list(catalog.search_path),
+                    len(catalog.tables),
+                    sum(len(table.columns) for table in catalog.tables),
+                    keys.decode(),
+                ),
+            )
+            async with (
+                self._connection.cursor() as cursor,
+                cursor.copy("COPY quorumsql.indexed_tables FROM STDIN") as copy,
+            ):
+                for at, pair in enumerate(zip(catalog.tables, cards.tables, strict=True)):
+                    body = _TABLE.dump_json(_IndexedTable(*pair)).decode()
+                    await copy.write_row((name, at, body))
+            texts: dict[CardKind, list[str]] = {
+                "table": [card.summary for card in cards.tables],
+                "column": [card.text for card in cards.columns],
+            }
+            async with (
+                self._connection.cursor() as cursor,
+                cursor.copy("COPY quorumsql.card_vectors FROM STDIN (FORMAT BINARY)") as copy,
+            ):
+                copy.set_types(["text", "text", "int4", "halfvec"])
+                for kind, embedded in texts.items():
+                    for at, text in enumerate(embedded):
+                        await copy.write_row((name, kind, at, HalfVector(new.vectors[text])))
+
+    async def drop(self) -> bool:
+        """Deletes the index; False if there was none."""
+        cursor = await self._connection.execute(
+            "DELETE FROM quorumsql.indexes WHERE database = %s", (self._database,)
+        )
+        return cursor.rowcount > 0

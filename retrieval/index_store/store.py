@@ -10,24 +10,24 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, LiteralString
 from weakref import WeakValueDictionary
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
+from pgvector import HalfVector
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
-from retrieval.index_store.index_writer import IndexWriter
 from retrieval.index_store.indexed_database import (
     CardKind,
     IndexedDatabase,
     IndexHead,
-    find_nearest,
+    IndexWriter,
     read_heads,
     read_index,
 )
@@ -38,6 +38,18 @@ _CONNECT_TIMEOUT_S = 5
 _TURN_TIMEOUT_S = 5
 # Shorter than the timeout of those who call the probe.
 _PROBE_TIMEOUT_S = 2
+
+# The search goes through many rows, so a row's distance is computed once.
+_NEAREST: LiteralString = """
+SELECT position, 1 - distance FROM (
+    SELECT position, embedding <=> %(vector)s AS distance
+      FROM quorumsql.card_vectors
+     WHERE database = %(database)s AND kind = %(kind)s
+       AND (%(among)s::bytea IS NULL OR get_bit(%(among)s::bytea, position) <> 0)
+       AND EXISTS (SELECT FROM quorumsql.indexes
+                    WHERE database = %(database)s AND version = %(version)s)
+     ORDER BY distance LIMIT %(limit)s) AS nearest
+"""
 
 
 class IndexStore:
@@ -115,11 +127,21 @@ class IndexStore:
     ) -> list[tuple[int, float]]:
         """At most ``limit`` (position in ``cards``, cosine similarity), nearest first.
 
-        ``among`` are the visible positions (``pack_positions``); None means all. Nothing if the
-        index was replaced.
+        ``among`` are the visible positions (``pack_positions``); None means all. The search sorts
+        the vectors of one database, which is exact. Nothing if another index replaced that of
+        ``head``, whose positions have other cards.
         """
+        parameters = {
+            "vector": HalfVector(vector),
+            "database": head.database,
+            "kind": kind,
+            "version": head.version,
+            "among": among,
+            "limit": limit,
+        }
         async with self.connection() as connection:
-            return await find_nearest(connection, head, kind, vector, limit, among)
+            cursor = await connection.execute(_NEAREST, parameters)
+            return [(position, float(cosine)) for position, cosine in await cursor.fetchall()]
 
     # -- writing -------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -25,6 +24,7 @@ from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,
     build_duckdb_opening,
+    describe_duckdb_error,
     extract_view_query,
 )
 from nl2sql.errors import DatabaseUnavailable
@@ -128,7 +128,7 @@ class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
         return f"{column}::VARCHAR"
 
     def _build_unavailable(self, error: Exception) -> DatabaseUnavailable:
-        text = describe_duckdb_error(error) if isinstance(error, duckdb.Error) else str(error)
+        text = describe_duckdb_error(error)
         return DatabaseUnavailable(
             f"Cannot read values of {self._database}: {text}", database=self._database
         )
@@ -149,14 +149,6 @@ def open_duckdb_file(path: Path, *, memory: str = "") -> duckdb.DuckDBPyConnecti
         connection.close()
         raise
     return connection
-
-
-def describe_duckdb_error(error: duckdb.Error) -> str:
-    """The first line of DuckDB's message, which may be JSON after the name of its class."""
-    text = str(error)
-    with suppress(ValueError, KeyError, TypeError):
-        text = str(json.loads(text[text.find("{") :])["exception_message"])
-    return text.partition("\n")[0]
 
 
 def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] = ()) -> Catalog:

@@ -14,6 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.sql.names import fold_name, quote_name
+from nl2sql.sql.nodes import read_identifier
 from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.yaml_file import find_nearest, suggest
 
@@ -146,16 +147,16 @@ class DefinitionColumns:
             raise UnusableDefinition(
                 f"write {column.name} with its table, as table.{column.name}", place
             )
-        name = self._fold(column.args["table"])
-        schema = self._fold(column.args.get("db"))
+        dialect = self._catalog.dialect
+        name = read_identifier(column.args["table"], dialect)
+        schema = read_identifier(column.args.get("db"), dialect)
         table = self._catalog.resolve(name, schema)
         if table is None:
             shown = f"{schema}.{name}" if schema else name
             raise UnusableDefinition(
                 f"there is no table {shown!r}{self._suggest_table(name, shown)}", place
             )
-        wanted = self._fold(column.this)
-        dialect = self._catalog.dialect
+        wanted = read_identifier(column.this, dialect)
         found = next(
             (known for known in table.columns if fold_name(known.name, dialect) == wanted), None
         )
@@ -163,14 +164,6 @@ class DefinitionColumns:
             near = suggest(wanted, [known.name for known in table.columns])
             raise UnusableDefinition(f"{table.qualified} has no column {wanted!r}{near}", place)
         return table, found
-
-    def _fold(self, identifier: exp.Identifier | None) -> str:
-        if identifier is None:
-            return ""
-        dialect = self._catalog.dialect
-        if dialect == "postgres" and not identifier.args.get("quoted"):
-            return identifier.name.lower()
-        return fold_name(identifier.name, dialect)
 
     def _suggest_table(self, name: str, shown: str) -> str:
         near = find_nearest(shown, [table.qualified for table in self._catalog.tables])

@@ -102,7 +102,7 @@ class IndexedValueSearch:
         """The matches that this principal may see."""
         permitted = [match for match in found if match.hit.column.qualified in opened]
         unconfirmed: dict[str, list[FoundValue]] = {}
-        for match in sorted(found, key=lambda match: -match.score):
+        for match in sorted(found, key=lambda match: -match.hit.score):
             if match.hit.column.qualified not in opened:
                 unconfirmed.setdefault(match.hit.column.qualified, []).append(match)
         columns = list(unconfirmed.values())[:_MOST_QUERIES]

@@ -41,11 +41,6 @@ class FoundValue:
     phrase: ValuePhrase
     hit: Hit
 
-    @property
-    def score(self) -> float:
-        """From 0 to 1."""
-        return self.hit.score
-
 
 def find_values(
     dictionary: ValueDictionary,
@@ -159,15 +154,15 @@ def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, 
 
 def _weigh(match: FoundValue, schema_words: Collection[str]) -> float:
     if match.phrase.quoted:
-        return match.score
+        return match.hit.score
     is_schema = any(
         all(word in schema_words for word in words)
         for words in (match.phrase.folded.split(), fold_words(match.hit.value))
     )
     if not is_schema and not _is_rather_name(match, schema_words):
-        return match.score
+        return match.hit.score
     factor = _SCHEMA_NAME_FACTOR if match.phrase.is_name else _SCHEMA_WORD_FACTOR
-    return match.score * factor
+    return match.hit.score * factor
 
 
 def _is_rather_name(match: FoundValue, schema_words: Collection[str]) -> bool:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedding.embedder import Embedder
-from retrieval.index_store.index_writer import IndexWriter
 from retrieval.index_store.indexed_database import (
     CardKind,
     IndexedDatabase,
     IndexHead,
+    IndexWriter,
     NewIndex,
 )
 from retrieval.index_store.store import IndexStore, refuse_unindexed

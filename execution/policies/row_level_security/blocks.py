@@ -130,18 +130,20 @@ BEGIN
 END"""
 
 
-def render_version_check() -> str:
-    """A block that fails on a server that is too old."""
-    return render_block(_CHECK_VERSION)
-
-
-def render_clearing(group: str, kept: Iterable[str]) -> str:
+def render_clearing(group: str, kept: Iterable[str], drop_group: str = "") -> str:
     """A block that revokes everything from the group's roles and drops those not in ``kept``.
 
     A kept role keeps the roles granted to it and the logins that may assume it. Only objects of
-    row-level security are dropped.
+    row-level security are dropped. ``drop_group`` are statements at the end of the block.
     """
-    return _render_clear(group, kept, "")
+    return render_block(
+        _CLEAR.format(
+            members=MEMBERS.format(group=quote_literal(group)),
+            kept=", ".join(map(quote_literal, kept)),
+            others=quote_literal(OTHERS),
+            drop_group=drop_group,
+        )
+    )
 
 
 def render_removal(group: str) -> str:
@@ -151,7 +153,7 @@ def render_removal(group: str) -> str:
         comment=quote_literal(GROUP_COMMENT),
         members=MEMBERS.format(group=quote_literal(group)),
     )
-    return _render_clear(group, (), drop)
+    return render_clearing(group, (), drop)
 
 
 def render_roles(group: str, roles: Iterable[str], database: str) -> str:
@@ -162,17 +164,6 @@ def render_roles(group: str, roles: Iterable[str], database: str) -> str:
             comment=quote_literal(f"{GROUP_COMMENT}{database}:"),
             roles=", ".join(map(quote_literal, roles)),
             members=MEMBERS.format(group=quote_literal(group)),
-        )
-    )
-
-
-def _render_clear(group: str, kept: Iterable[str], drop_group: str) -> str:
-    return render_block(
-        _CLEAR.format(
-            members=MEMBERS.format(group=quote_literal(group)),
-            kept=", ".join(map(quote_literal, kept)),
-            others=quote_literal(OTHERS),
-            drop_group=drop_group,
         )
     )
 
@@ -336,7 +327,7 @@ def build_preamble(search_path: Iterable[str]) -> tuple[ScriptStatement, ...]:
     """Settings of the transaction on which the meaning of the statements depends."""
     path = ", ".join(enquote(name) for name in search_path) or "''"
     return (
-        ScriptStatement(render_version_check()),
+        ScriptStatement(render_block(_CHECK_VERSION)),
         ScriptStatement("SET LOCAL standard_conforming_strings = on"),
         ScriptStatement(
             f"SET LOCAL search_path = {path}", "The search path of the guard's queries."

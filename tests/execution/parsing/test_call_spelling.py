@@ -23,7 +23,6 @@ _ROWS = {
     "sqlite": "(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90000) "
     "SELECT i FROM n) AS g",
 }
-_TEN = "(SELECT 'x' AS t) AS t"
 
 # A call with arguments of which it makes far too much, and what it stands in: {} is the call.
 # The first argument is apart, for it may stand before a dot.

@@ -20,10 +20,6 @@ from nl2sql.sql.names import quote_literal
 from tests.execution.policies.shop import compile_shop
 from tests.fakes import ORDERS, SHOP, build_table
 
-_COUNTRY = "CAST((SELECT NULLIF(current_setting('quorumsql.country', true), '')) AS text)"
-_SELLERS = "CAST((SELECT NULLIF(current_setting('quorumsql.sellers', true), '')) AS bigint[])"
-_SINCE = "CAST((SELECT NULLIF(current_setting('quorumsql.since', true), '')) AS date)"
-
 _ATTRIBUTES = {
     "country": {"type": "text"},
     "sellers": {"type": "integer[]"},
