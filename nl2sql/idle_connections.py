@@ -112,12 +112,14 @@ class IdleConnections(Generic[_C]):
 
 
 async def _settle(connection: Connection) -> None:
-    if connection.info.transaction_status.name in ("INTRANS", "INERROR"):
-        # What is wrong with the connection shows in its status.
-        with suppress(Exception):
-            await connection.rollback()
-    if connection.info.transaction_status.name != "IDLE":
-        await connection.close()
+    try:
+        if connection.info.transaction_status.name in ("INTRANS", "INERROR"):
+            # What is wrong with the connection shows in its status.
+            with suppress(Exception):
+                await connection.rollback()
+    finally:
+        if connection.info.transaction_status.name != "IDLE":
+            await connection.close()
 
 
 def is_quiet(descriptor: int) -> bool:

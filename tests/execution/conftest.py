@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
-import psycopg
 import pytest
 
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.settings import LimitSettings
+from tests.embedded_databases import fill_database
 
 _SCHEMA = """
 CREATE SCHEMA lab;
@@ -59,22 +59,14 @@ class Scratch:
 @pytest.fixture(scope="session")
 def scratch(embedded_server: EmbeddedServer) -> Iterator[Scratch]:
     """The database, made anew."""
-    embedded_server.drop_database("scratch")
-    embedded_server.create_database("scratch")
-    admin_url = embedded_server.url("scratch", SUPERUSER)
-    with psycopg.connect(admin_url) as connection:
-        connection.execute(
-            "DROP ROLE IF EXISTS lab_member; DROP ROLE IF EXISTS lab_stranger; "
-            "DROP ROLE IF EXISTS lab_writer"
-        )
-        connection.execute(_SCHEMA.format(reader=READER).encode())
-        grant_reader(connection)
-        connection.execute(
-            f"REVOKE SELECT ON lab.partly FROM {READER}; "
-            f"GRANT SELECT (id, note) ON lab.partly TO {READER}".encode()
-        )
-    yield Scratch(embedded_server.url("scratch", READER), admin_url)
-    embedded_server.drop_database("scratch")
+    roles = "DROP ROLE IF EXISTS lab_member, lab_stranger, lab_writer;"
+    partly = (
+        f"REVOKE SELECT ON lab.partly FROM {READER};"
+        f"GRANT SELECT (id, note) ON lab.partly TO {READER}"
+    )
+    script = roles + _SCHEMA.format(reader=READER)
+    with fill_database(embedded_server, "scratch", script, partly) as admin_url:
+        yield Scratch(embedded_server.url("scratch", READER), admin_url)
 
 
 Opener = Callable[..., PostgresDatabase]

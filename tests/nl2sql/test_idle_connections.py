@@ -18,15 +18,18 @@ class FakeConnection:
 
     def __init__(self) -> None:
         self._here, self._there = socket.socketpair()
+        self.status = "IDLE"
 
     @property
     def closed(self) -> bool:
         return self._here.fileno() < 0
 
-    info = SimpleNamespace(transaction_status=SimpleNamespace(name="IDLE"))
+    @property
+    def info(self) -> SimpleNamespace:
+        return SimpleNamespace(transaction_status=SimpleNamespace(name=self.status))
 
     async def rollback(self) -> None:
-        pass
+        self.status = "IDLE"
 
     def fileno(self) -> int:
         return self._here.fileno()
@@ -87,6 +90,19 @@ async def test_a_connection_is_used_again(server: FakeServer) -> None:
     await idle.close()
     assert first.closed
     assert await use(idle) is not first
+
+
+@pytest.mark.parametrize(
+    ("status", "closed"), [("INTRANS", False), ("INERROR", False), ("ACTIVE", True)]
+)
+async def test_what_a_caller_leaves_open_is_ended(
+    server: FakeServer, status: str, closed: bool
+) -> None:
+    idle = IdleConnections(server.connect)
+    async with idle.lend() as connection:
+        connection.status = status
+    assert connection.closed is closed
+    assert (await use(idle)).status == "IDLE"
 
 
 async def test_those_that_the_server_has_ended_are_replaced_at_once(server: FakeServer) -> None:

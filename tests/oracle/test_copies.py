@@ -18,6 +18,7 @@ from nl2sql.catalog import Table
 from nl2sql.types import Principal
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
+from tests.embedded_databases import fill_database
 from tests.golden import load_text
 from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants, read_principal
@@ -57,12 +58,8 @@ def read_expected(case: Mapping[str, Any]) -> dict[str, Rows]:
 @pytest.fixture(scope="module")
 def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
     """The server with the database that copies are made of."""
-    embedded_server.drop_database(SOURCE)
-    embedded_server.create_database(SOURCE)
-    with open_superuser(embedded_server, SOURCE) as connection:
-        connection.execute(load_text("oracle/copies_postgres.sql").encode())
-    yield embedded_server
-    embedded_server.drop_database(SOURCE)
+    with fill_database(embedded_server, SOURCE, load_text("oracle/copies_postgres.sql")):
+        yield embedded_server
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import psycopg
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
@@ -20,12 +19,13 @@ from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
 from tests.execution.trusted import SECOND_PART, remove_barrier
 
@@ -70,16 +70,11 @@ def guard(sql: str, catalog: Catalog, owner: str) -> GuardedQuery:
 
 @pytest.fixture
 async def reader(embedded_server: EmbeddedServer) -> AsyncIterator[PostgresDatabase]:
-    embedded_server.drop_database(_DATABASE)
-    embedded_server.create_database(_DATABASE)
-    with psycopg.connect(embedded_server.url(_DATABASE, SUPERUSER)) as connection:
-        connection.execute(_SCHEMA.encode())
-        grant_reader(connection)
-    url = embedded_server.url(_DATABASE, READER)
-    database = PostgresDatabase(_DATABASE, url, LimitSettings(), search_path=("main",))
-    yield database
-    await database.close()
-    embedded_server.drop_database(_DATABASE)
+    with fill_database(embedded_server, _DATABASE, _SCHEMA):
+        url = embedded_server.url(_DATABASE, READER)
+        database = PostgresDatabase(_DATABASE, url, LimitSettings(), search_path=("main",))
+        yield database
+        await database.close()
 
 
 async def test_statistics_tell_nothing(

@@ -6,16 +6,16 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 
-import psycopg
 import pytest
 
 from execution.allowlists import load_allowlist
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import READER, EmbeddedServer
 from execution.postgres.plan_verification import READINGS_DISAGREE
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from tests.attacks.attack import CALLS
+from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
 
 _DATABASE = "third_reading"
@@ -52,13 +52,8 @@ ANALYZE;
 
 @pytest.fixture(scope="module")
 def url(embedded_server: EmbeddedServer) -> Iterator[str]:
-    embedded_server.drop_database(_DATABASE)
-    embedded_server.create_database(_DATABASE)
-    with psycopg.connect(embedded_server.url(_DATABASE, SUPERUSER)) as connection:
-        connection.execute(_SCHEMA.encode())
-        grant_reader(connection)
-    yield embedded_server.url(_DATABASE, READER)
-    embedded_server.drop_database(_DATABASE)
+    with fill_database(embedded_server, _DATABASE, _SCHEMA):
+        yield embedded_server.url(_DATABASE, READER)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 
@@ -9,31 +11,27 @@ from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.embedded_databases import fill_database
+
+_SCHEMA = """
+CREATE TABLE tree (id int PRIMARY KEY, parent int REFERENCES tree);
+CREATE TABLE pair (a int, b int, PRIMARY KEY (a, b));
+CREATE TABLE leaf (x int, y int, FOREIGN KEY (y, x) REFERENCES pair (b, a));
+CREATE TABLE parent_p (id int, d date) PARTITION BY RANGE (d);
+CREATE VIEW seen AS SELECT id FROM tree;
+CREATE MATERIALIZED VIEW kept AS SELECT id FROM tree WITH NO DATA;
+CREATE TYPE state AS ENUM ('open', 'won''t do');
+CREATE TABLE task (done state, late state); COMMENT ON COLUMN task.late IS 'Since May';
+COMMENT ON TABLE tree IS 'It''s a tree';
+COMMENT ON COLUMN tree.parent IS 'Up';
+"""
 
 
 @pytest.fixture
-def odd_database(embedded_server: EmbeddedServer) -> str:
+def odd_database(embedded_server: EmbeddedServer) -> Iterator[str]:
     """A database with what a schema may hold besides plain tables."""
-    embedded_server.drop_database("odd")
-    embedded_server.create_database("odd")
-    url = embedded_server.url("odd", "postgres")
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            f"""
-            CREATE TABLE tree (id int PRIMARY KEY, parent int REFERENCES tree);
-            CREATE TABLE pair (a int, b int, PRIMARY KEY (a, b));
-            CREATE TABLE leaf (x int, y int, FOREIGN KEY (y, x) REFERENCES pair (b, a));
-            CREATE TABLE parent_p (id int, d date) PARTITION BY RANGE (d);
-            CREATE VIEW seen AS SELECT id FROM tree;
-            CREATE MATERIALIZED VIEW kept AS SELECT id FROM tree WITH NO DATA;
-            CREATE TYPE state AS ENUM ('open', 'won''t do');
-            CREATE TABLE task (done state, late state); COMMENT ON COLUMN task.late IS 'Since May';
-            COMMENT ON TABLE tree IS 'It''s a tree';
-            COMMENT ON COLUMN tree.parent IS 'Up';
-            GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER};
-            """
-        )
-    return url
+    with fill_database(embedded_server, "odd", _SCHEMA) as url:
+        yield url
 
 
 def read(url: str) -> Catalog:

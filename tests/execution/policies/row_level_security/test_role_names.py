@@ -19,11 +19,12 @@ from execution.policies.row_level_security.apply import (
 from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import INDEXER, READER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
 
 _DATABASE = "odd \"db's"
@@ -73,15 +74,9 @@ _QUERIES = [
 
 @pytest.fixture(scope="module")
 def admin_url(embedded_server: EmbeddedServer) -> Iterator[str]:
-    embedded_server.drop_database(_DATABASE)
-    embedded_server.create_database(_DATABASE)
-    url = embedded_server.url(_DATABASE, SUPERUSER)
-    with psycopg.connect(url) as connection:
-        connection.execute(_SCHEMA.encode())
-        grant_reader(connection)
-    yield url
-    remove_row_security(url, _DATABASE)
-    embedded_server.drop_database(_DATABASE)
+    with fill_database(embedded_server, _DATABASE, _SCHEMA) as url:
+        yield url
+        remove_row_security(url, _DATABASE)
 
 
 @pytest.fixture(scope="module")
