@@ -13,6 +13,7 @@ from pathlib import Path
 import data.demo_erp
 from data.benchmarks.entries import read_json_line_entries
 from data.benchmarks.formats import FORMATS, load_lines
+from data.benchmarks.judgements import add_judgements
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
 from nl2sql.languages import LANGUAGES
@@ -52,7 +53,7 @@ def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
     formats = chosen or FORMATS
     for format_ in formats:
         if questions := format_.find(path):
-            return format_.load(questions, configured)
+            return add_judgements(format_.load(questions, configured))
     layouts = "; ".join(f"{format_.name}: {format_.layout}" for format_ in formats)
     raise SettingsError(f"{path} has no known format.", hint=f"Looked for {layouts}.")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 class Example:
     """One question about ``database``, and the queries that answer it.
 
-    A result equal to that of any of ``golds`` is right; reports show the first. ``evidence`` is the
+    A result equal to that of any of ``golds`` is right; reports show the first. ``accepted`` are
+    the queries that a person takes for right, if somebody judged the golds. ``evidence`` is the
     hint that some benchmarks add to the question.
     """
 
@@ -21,6 +22,7 @@ class Example:
     golds: tuple[str, ...]
     evidence: str = ""
     difficulty: str = ""
+    accepted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,16 +32,17 @@ _FIRST_SHARE = 0.2
 
 
 class Claim(NamedTuple):
-    """The confidence of one answer, and whether it was right."""
+    """The confidence of one answer, whether it was right, and whether a person accepts it."""
 
     confidence: float
     right: bool
+    accepted: bool = False
 
 
 def find_claim(record: QuestionRecord) -> Claim | None:
     """The claim of a record, or None."""
     if record.outcome == "answered":
-        return Claim(record.confidence, record.correct)
+        return Claim(record.confidence, record.correct, record.accepted)
     if record.outcome == "clarify" and record.confidence > 0:
         # As in the pipeline: the first candidate of the ranking with a result.
         return Claim(
@@ -50,6 +51,7 @@ def find_claim(record: QuestionRecord) -> Claim | None:
                 (candidate.correct for candidate in record.candidates if candidate.group >= 0),
                 False,
             ),
+            record.accepted,
         )
     return None
 
@@ -132,7 +134,10 @@ def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) ->
         auroc=measure_auroc(claims),
         risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),
         at_threshold=Abstention(
-            threshold, len(kept) / questions, estimate([float(claim.right) for claim in kept])
+            threshold,
+            len(kept) / questions,
+            estimate([float(claim.right) for claim in kept]),
+            estimate([float(claim.accepted) for claim in kept]),
         ),
     )
 

@@ -35,11 +35,15 @@ class RepairFigures:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """Coverage and accuracy of answering only from a ``threshold`` of confidence on."""
+    """Coverage and accuracy of answering only from a ``threshold`` of confidence on.
+
+    ``judged`` is the share of these answers that a person accepts.
+    """
 
     threshold: float
     coverage: float
     accuracy: Estimate
+    judged: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ class Summary:
 
     ``first`` is the accuracy of the first sample, ``majority`` that of the commonest result, None
     without a vote. ``accuracy`` is that of the answers given; ``chosen`` also counts the vote's
-    winner if the outcome was clarify. ``oracle`` is the share with any right candidate: ``oracle -
+    winner if the outcome was clarify, and ``judged`` all of these that a person accepts.
+    ``oracle`` is the share with any right candidate: ``oracle -
     chosen`` is the loss by selection. ``repairs`` are by method, ``repair_rules`` by rule,
     ``repair_classes`` by the class of the error.
     """
@@ -106,6 +111,7 @@ class Summary:
     first: Estimate
     majority: Estimate | None
     chosen: Estimate
+    judged: Estimate
     oracle: Estimate
     by_difficulty: Mapping[str, Estimate]
     by_database: Mapping[str, Estimate]

@@ -74,14 +74,11 @@ class Judge:
         self._catalogs = catalogs
         self._guard = guard
         self._executor = executor
-        self._golds: dict[tuple[str, tuple[str, ...]], Gold] = {}
+        self._golds: dict[tuple[str, str], tuple[ResultSet, bool] | str] = {}
 
     async def gold(self, example: Example) -> Gold:
         """The gold results, or the reason why there are none. Raises Unavailable."""
-        key = (example.database, example.golds)
-        if key not in self._golds:
-            self._golds[key] = await self._run_gold(example)
-        return self._golds[key]
+        return await self._run_golds(example.database, example.golds)
 
     async def judge(
         self, example: Example, response: SystemResponse, *, evidence: bool, seconds: float
@@ -92,6 +89,7 @@ class Judge:
         assert trace is not None, "the evaluation asks for traces"
         results = await self._fetch_results(example, trace.candidates, response.results)
         right = {name: gold.matches(result.rows) for name, result in results.items()}
+        accepted = await self._run_golds(example.database, example.accepted or example.golds)
         # The answer is the first candidate with a result; a clarification gives none.
         answered = answer if isinstance(answer, AnsweredResponse) else None
         winner = next((found.id for found in trace.candidates if found.id in results), "")
@@ -106,6 +104,7 @@ class Judge:
             confidence=getattr(answer, "confidence", 0.0),
             quorum=bool(answered and answered.quorum),
             correct=bool(answered) and right.get(winner, False),
+            accepted=bool(winner) and accepted.matches(results[winner].rows),
             candidates=tuple(
                 _build_candidate(candidate, right.get(candidate.id, False))
                 for candidate in trace.candidates
@@ -130,21 +129,29 @@ class Judge:
             seconds=round(seconds, 3),
         )
 
-    async def _run_gold(self, example: Example) -> Gold:
-        if reason := self._missing.get(example.database):
+    async def _run_golds(self, database: str, queries: tuple[str, ...]) -> Gold:
+        if reason := self._missing.get(database):
             return Gold((), f"the database is missing: {reason}")
-        dialect = (await self._catalogs.catalog(example.database)).dialect
         results = []
         problems = []
-        for query in example.golds:
-            result = await self._run(example.database, query)
-            if isinstance(result, str):
-                problems.append(result)
-            elif result.truncated or result.cut:
-                problems.append(f"the result has more than {MOST_ROWS:,} rows, or too many bytes")
+        for query in queries:
+            if (database, query) not in self._golds:
+                self._golds[database, query] = await self._run_gold(database, query)
+            gold = self._golds[database, query]
+            if isinstance(gold, str):
+                problems.append(gold)
             else:
-                results.append((result, has_top_level_order(query, dialect)))
+                results.append(gold)
         return Gold(tuple(results), "" if results else problems[0])
+
+    async def _run_gold(self, database: str, query: str) -> tuple[ResultSet, bool] | str:
+        dialect = (await self._catalogs.catalog(database)).dialect
+        result = await self._run(database, query)
+        if isinstance(result, str):
+            return result
+        if result.truncated or result.cut:
+            return f"the result has more than {MOST_ROWS:,} rows, or too many bytes"
+        return result, has_top_level_order(query, dialect)
 
     async def _fetch_results(
         self,

@@ -62,6 +62,7 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         first=_mean(counted, is_first_correct),
         majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,
         chosen=_mean(counted, is_vote_correct),
+        judged=_mean(counted, lambda record: record.accepted),
         oracle=_mean(
             counted, lambda record: any(candidate.correct for candidate in record.candidates)
         ),

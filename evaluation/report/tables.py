@@ -103,6 +103,7 @@ def _build_accuracy_table(section: ReportSection) -> ReportTable:
     figures: dict[str, Callable[[Run], Estimate | None]] = {
         "accuracy": lambda run: run.summary.accuracy,
         "with clarify counted": lambda run: run.summary.chosen,
+        "the same, judged": lambda run: run.summary.judged,
         "first sample": lambda run: run.summary.first,
         "majority": lambda run: run.summary.majority,
         "oracle": lambda run: run.summary.oracle,
@@ -176,6 +177,7 @@ def _build_confidence_table(section: ReportSection) -> ReportTable:
             f"{figures.at_threshold.threshold:.2f}",
             show_percent(figures.at_threshold.coverage),
             show_estimate(figures.at_threshold.accuracy),
+            show_estimate(figures.at_threshold.judged),
             *(_show_surest(figures, share) for share in _SUREST),
         )
         for run in section.runs
@@ -189,6 +191,7 @@ def _build_confidence_table(section: ReportSection) -> ReportTable:
         "threshold",
         "answered above it",
         "accuracy of those",
+        "judged",
         *(f"of the surest {share:.0%}" for share in _SUREST),
     )
     return ReportTable("Confidence", columns, rows)

@@ -71,8 +71,9 @@ class QuestionRecord(Record):
     ``gold_error`` is set if the question is not counted: the database is missing, or the gold query
     fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``, ``failed``, or
     ``error`` if the pipeline raised; ``reason`` then says why. ``correct`` compares the
-    answer with the gold result. ``candidates`` are in the order of the ranking. What only other
-    versions recorded is ignored.
+    answer with the gold result; ``accepted`` compares the first candidate with a result, answered
+    or not, with what a person accepts. ``candidates`` are in the order of the ranking. What only
+    other versions recorded is ignored.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -93,6 +94,7 @@ class QuestionRecord(Record):
     confidence: float = 0.0
     quorum: bool = False
     correct: bool = False
+    accepted: bool = False
     candidates: tuple[CandidateRecord, ...] = ()
     repairs: tuple[RepairRecord, ...] = ()
     stages_ms: dict[str, float] = {}

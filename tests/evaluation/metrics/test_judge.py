@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evaluation.metrics.judge import MOST_ROWS, Judge, SystemResponse, has_top_level_order
@@ -92,6 +94,26 @@ async def test_any_of_several_golds_is_right() -> None:
     record = await judge(build_body(build_candidate("c1", "SELECT b")), {"c1": "b"}, golds)
     assert record.correct
     assert record.gold == "G1"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "value", "correct", "judged"),
+    [
+        ((), 4, True, True),
+        (("G2",), 4, True, False),
+        ((GOLD, "G2"), 5, False, True),
+        ((GOLD, "G2"), 6, False, False),
+    ],
+)
+async def test_what_a_person_accepts_is_compared_beside_the_gold(
+    accepted: tuple[str, ...], value: int, correct: bool, judged: bool
+) -> None:
+    made, _ = build_judge({GOLD: [build_result((4,))], "G2": [build_result((5,))]})
+    body = build_body(build_candidate("c1", "SELECT x"))
+    example = replace(build_example(golds=(GOLD,)), accepted=accepted)
+    response = SystemResponse(body, {"c1": build_result((value,))})
+    record = await made.judge(example, response, evidence=False, seconds=0)
+    assert (record.correct, record.accepted) == (correct, judged)
 
 
 async def test_row_order_counts_where_the_gold_orders() -> None:
