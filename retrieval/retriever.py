@@ -37,7 +37,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from retrieval.search.keywords import read_words
 from retrieval.search.question_embedder import QuestionEmbedder
-from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
+from retrieval.search.ranking import Nearest, TableRanking, rank_tables
 from retrieval.search.space import SearchSpace, SearchSpaces
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.search import IndexedValueSearch
@@ -89,9 +89,9 @@ class HybridRetriever:
         """
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):
-            return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
+            return ModuleRoute(), SchemaContext(refusal=visible.message)
         if about := await self._read_catalog_question(question, visible):
-            return NO_ROUTE, SchemaContext((), (), (), dialect=visible.dialect, about=about)
+            return ModuleRoute(), SchemaContext(dialect=visible.dialect, about=about)
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
             matching = group.create_task(
@@ -104,7 +104,7 @@ class HybridRetriever:
         space, ranking = await self._search(question, visible, vector, values)
         if not visible.tables:
             refusal = f"There is no table in {question.database} that you may see."
-            return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
+            return ModuleRoute(), SchemaContext(refusal=refusal)
         shared = self._choose_shared(space, ranking)
         tables = self._choose_tables(space, ranking, shared, definitions)
         shown = [hit.table for hit in tables]

@@ -40,13 +40,10 @@ class AnswerWriter:
 
     async def write(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """The text and who wrote it. A missing model is not an error."""
-        if question.answer_text not in ("rule", "model"):
-            return AnswerText()
         sentence = render_sentence(result, find_language(question.text))
         by_rule = AnswerText(sentence, "rule" if sentence else "")
-        if not sentence or is_small(result) or question.answer_text == "rule":
-            return by_rule
-        if self._settings.model.sends != "rows":
+        asks_model = question.answer_text == "model" and self._settings.model.sends == "rows"
+        if not sentence or is_small(result) or not asks_model:
             return by_rule
         request = SamplingRequest(
             prompt=build_prompt(question, sql, result),

@@ -36,7 +36,6 @@ from nl2sql.types import (
     VoteCounted,
 )
 
-_NO_CONTEXT = SchemaContext((), (), ())
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
 
@@ -63,7 +62,7 @@ class Pipeline:
         stages = self._stages
         if question.chosen_sql:
             chosen = Candidate("c1", question.chosen_sql, origin="chosen")
-            return await self._run_given(chosen, Trace(question), _NO_CONTEXT, clock)
+            return await self._run_given(chosen, Trace(question), SchemaContext(), clock)
 
         deadline = Deadline.after(self._sampling_timeout_s)
         trace = Trace(question)

@@ -42,9 +42,6 @@ class Entitlement:
     limits: UsageLimits = UsageLimits()
 
 
-UNRESTRICTED = Entitlement()
-
-
 @dataclass(frozen=True, slots=True)
 class Intent:
     """The gate's verdict on a question; an empty ``code`` lets it pass.
@@ -120,7 +117,7 @@ class Principal:
     name: str
     roles: tuple[str, ...] = ()
     attributes: tuple[tuple[str, AttributeValue], ...] = ()
-    access: Entitlement = field(default=UNRESTRICTED, compare=False, repr=False)
+    access: Entitlement = field(default=Entitlement(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ VALUES_MARK = "values: "
 class ModuleRoute:
     """One to three modules, best first, with a confidence from 0 to 1 for each."""
 
-    modules: tuple[str, ...]
-    method: str
-    confidences: tuple[float, ...]
+    modules: tuple[str, ...] = ()
+    confidences: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +171,9 @@ class SchemaContext:
     one.
     """
 
-    tables: tuple[RetrievedTable, ...]
-    foreign_keys: tuple[ForeignKey, ...]
-    names: tuple[str, ...]
+    tables: tuple[RetrievedTable, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    names: tuple[str, ...] = ()
     version: str = ""
     dialect: str = "postgres"
     refusal: str = ""

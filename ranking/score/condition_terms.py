@@ -75,7 +75,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
 
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
-    >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
+    >>> list(measure_literals("over 5 and before 2014", query, SchemaContext()))
     [('values_unsaid', 0.5), ('numbers_missing', 0.5)]
     """
     conditions = list(list_conditions(query))

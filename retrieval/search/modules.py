@@ -125,11 +125,9 @@ class ModuleRouter:
         order = np.argsort(-scores, kind="stable")[:MOST_MODULES]
         best = float(scores.max(initial=0.0))
         if best <= 0:
-            return ModuleRoute((), "none", ())
+            return ModuleRoute()
         chosen = [int(at) for at in order if scores[at] >= _NEAR_BEST * best]
-        methods = {"keywords": evidence.words, "embedding": evidence.nearest}
         return ModuleRoute(
             modules=tuple(self.names[at] for at in chosen),
-            method="+".join(name for name, shares in methods.items() if shares.any()),
             confidences=tuple(round(float(scores[at]), 4) for at in chosen),
         )

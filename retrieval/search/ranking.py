@@ -40,7 +40,6 @@ _MEANT = 0.3
 # The most that the walk over the keys adds, as a share of the best table's weight.
 _WALK = 0.3
 
-NO_ROUTE = ModuleRoute((), "off", ())
 
 Nearest = Sequence[tuple[int, float]]
 
@@ -101,7 +100,7 @@ def rank_tables(
         ]
     )
     cosines = space.cosines(list(fused), vector) if flags.cosine else {}
-    route, weights = NO_ROUTE, fused
+    route, weights = ModuleRoute(), fused
     if flags.module_router:
         evidence = space.router.weigh(words if flags.bm25 else Keywords((), ()), cosines)
         route = space.router.route(evidence)

@@ -57,8 +57,6 @@ from quorumsql.contract.trace import (
     TraceResponse,
 )
 
-_NO_ROUTE = ModuleRoute((), "off", ())
-_NO_CONTEXT = SchemaContext((), (), ())
 _M = TypeVar("_M", bound=ResponseModel)
 
 
@@ -189,8 +187,8 @@ def build_rows(result: ResultSet) -> list[list[Any]]:
 
 def build_trace(trace: Trace) -> TraceResponse:
     """Everything that led to the answer, without the candidates' rows."""
-    route = trace.route or _NO_ROUTE
-    context = trace.context or _NO_CONTEXT
+    route = trace.route or ModuleRoute()
+    context = trace.context or SchemaContext()
     plan = trace.plan or Plan()
     ranking = trace.ranking or Ranking()
     used = ranking.winner.definitions if ranking.winner else ()

@@ -50,7 +50,7 @@ class FakeRetriever:
         self.questions.append(question)
         context = self._queue.next(SchemaContext, question) if self._queue else build_context()
         modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
-        return ModuleRoute(modules, "fake", (1.0,) * len(modules)), context
+        return ModuleRoute(modules, (1.0,) * len(modules)), context
 
     async def list_beginnings(
         self, database: str, principal: Principal

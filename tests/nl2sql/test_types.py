@@ -15,7 +15,7 @@ RESULT = types.ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=
 ASSESSMENT = dataclasses.replace(build_assessment(result=RESULT), score=SCORE)
 TRACE = answers.Trace(
     types.Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10),
-    types.ModuleRoute(("sales",), "keywords", (0.9,)),
+    types.ModuleRoute(("sales",), (0.9,)),
     build_context(),
     types.Plan(
         (types.SchemaLink("order", "sales.orders", "id", 1.0),),

@@ -6,7 +6,7 @@ from nl2sql.types import Ranking, SchemaContext
 from ranking.ranker import build_interpretations
 from tests.fakes import build_assessment, build_diagnostic
 
-NOTHING = SchemaContext((), (), ())
+NOTHING = SchemaContext()
 FIRST = build_assessment("c1", sql="SELECT name FROM t WHERE a = 1", rows=[(1,)], group=0, votes=3)
 SECOND = build_assessment("c2", sql="SELECT name FROM t", rows=[(2,)], group=1, votes=2)
 

@@ -66,7 +66,7 @@ GLUED = rename_tables(FAR, "sbcustomer")
         (SUNNY.text, build_near(None), "off_topic", "score"),
         (SUNNY.text, build_near(None, 1), "", "doubt"),
         (SUNNY.text, replace(build_near(None), definitions=(GERMANS,)), "", "doubt"),
-        (SUNNY.text, SchemaContext((), (), ()), "off_topic", ""),
+        (SUNNY.text, SchemaContext(), "off_topic", ""),
     ],
 )
 def test_words_and_distance_decide(

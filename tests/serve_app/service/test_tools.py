@@ -105,7 +105,7 @@ async def test_what_is_read_of_a_schema_is_recorded(call: Any, recorded: str) ->
 
 async def test_a_search_that_is_refused_or_breaks_is_recorded() -> None:
     sink = Sink()
-    nothing = SchemaContext((), (), (), refusal="Nothing for you.")
+    nothing = SchemaContext(refusal="Nothing for you.")
     tools = build_tools(sink, retriever=FakeRetriever(nothing, Unavailable("Away.")))
     for error in (Forbidden, Unavailable):
         with pytest.raises(error):
