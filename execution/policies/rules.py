@@ -44,8 +44,12 @@ class TableRule:
     @property
     def is_whole(self) -> bool:
         """True if no row and no column of the table is hidden or masked."""
-        complete = len(self.columns) == len(self.table.columns) and not self.masks
-        return complete and self.shows_every_row
+        return self.shows_every_column and self.shows_every_row
+
+    @property
+    def shows_every_column(self) -> bool:
+        """True if no column is hidden or masked."""
+        return len(self.columns) == len(self.table.columns) and not self.masks
 
     @property
     def shows_every_row(self) -> bool:

@@ -9,12 +9,16 @@ table, hidden ones among them: ``name ILIKE 'hida\\'`` fails if a sampled value 
 the samples through a subquery, but not through a set operation (``examine_simple_variable`` in its
 selfuncs.c). There the wrapper is therefore a UNION ALL whose second part never returns a row.
 
+PostgreSQL and SQLite return rows in the order of the index that they read, so an index on a hidden
+salary would rank the visible rows. Where a column is hidden or masked, the wrapper therefore sorts
+its rows by their primary key, or by all that it shows. DuckDB returns rows as they are stored.
+
 Knows nothing of principals: their values are slots, see ``parameters.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -71,8 +75,14 @@ def build_wrapper(
     visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
     # A table without used columns, as in count(*), still has rows.
     needed = [col for col in visible if columns is None or col.name in columns] or visible[:1]
-    outputs = ", ".join(_render_column(col, chosen, conditions, dialect) for col in needed)
+    values = {col.name: _render_value(col, chosen, conditions, dialect) for col in visible}
+    outputs = ", ".join(_name_value(col, values[col.name]) for col in needed)
     condition = _join_or(conditions)
+    shows_all = all(values.get(col.name) == _name_column(col) for col in table.columns)
+    if condition:
+        parents = [rules[hop.target] for rules in seeing for hop in rules[qualified].path]
+        shows_all = shows_all and all(rule.shows_every_column for rule in parents)
+    order = "" if shows_all else _render_order(table, needed, values, dialect)
     if direct:
         source, reads = name_table(table), frozenset({qualified})
         reads |= {hop.target for rules in seeing for hop in rules[qualified].path}
@@ -83,9 +93,13 @@ def build_wrapper(
     text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}"
-        if dialect == "postgres":
-            # From the same table, so that every column keeps its exact type.
-            text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
+    text += order
+    if condition and dialect == "postgres":
+        # From the same table, so that every column keeps its exact type.
+        first = f"({text})" if order else text
+        text = f"{first} UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
+    # Without a limit SQLite leaves out the order.
+    if condition or (order and dialect == "sqlite"):
         text += f" {_BARRIER[dialect]}"
     return Wrapper(text, name_slots(condition), reads)
 
@@ -147,25 +161,47 @@ def _render_membership(value: exp.Expr, slot: exp.Var, dialect: str) -> exp.Expr
     return exp.EQ(this=value, expression=exp.Var(this=f"ANY({slot.name})"))
 
 
-def _render_column(
+def _render_order(
+    table: Table, needed: Sequence[Column], values: Mapping[str, str], dialect: str
+) -> str:
+    """An order that depends on nothing but ``values``, by column; empty where none is needed."""
+    if dialect == "duckdb":
+        return ""
+    key = [_name_column(column) for column in table.columns if column.name in table.primary_key]
+    if not key or not frozenset(key) <= frozenset(values.values()):
+        key = [values[column.name] for column in needed]
+        if dialect == "postgres":
+            # Not every type has an order.
+            key = [f"CAST({value} AS text)" for value in key]
+    return f" ORDER BY {', '.join(key)}"
+
+
+def _name_column(column: Column) -> str:
+    return f"_0.{enquote(column.name)}"
+
+
+def _name_value(column: Column, value: str) -> str:
+    return value if value == _name_column(column) else f"{value} AS {enquote(column.name)}"
+
+
+def _render_value(
     column: Column, rules: Sequence[TableRule], conditions: Sequence[str], dialect: str
 ) -> str:
-    name = enquote(column.name)
     shown = [
         condition
         for rule, condition in zip(rules, conditions, strict=True)
         if column in rule.columns and column.name not in rule.masks
     ]
-    value = f"_0.{name}"
+    value = _name_column(column)
     if len(shown) == len(rules) or "" in shown:
         return value
     hidden = render_null(column, dialect)
     if shown and dialect == "sqlite":
         # Unlike CASE, a subquery keeps the column's affinity, on which comparisons depend.
-        return f"(SELECT {value} WHERE {_join_or(shown)}) AS {name}"
+        return f"(SELECT {value} WHERE {_join_or(shown)})"
     if shown:
-        return f"CASE WHEN {_join_or(shown)} THEN {value} ELSE {hidden} END AS {name}"
-    return f"{hidden} AS {name}"
+        return f"CASE WHEN {_join_or(shown)} THEN {value} ELSE {hidden} END"
+    return hidden
 
 
 def render_null(column: Column, dialect: str) -> str:

@@ -5,13 +5,17 @@ Without the barrier, or with half of it, the same queries tell; so the tests wou
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
@@ -19,12 +23,14 @@ from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
 from tests.execution.trusted import SECOND_PART, remove_barrier
@@ -61,8 +67,10 @@ _TELLING = {
 }
 
 
-def guard(sql: str, catalog: Catalog, owner: str) -> GuardedQuery:
-    compiled = CompiledPolicy(parse_policy(_POLICY), catalog)
+def guard(sql: str, catalog: Catalog, owner: str, masked: Sequence[str] = ()) -> GuardedQuery:
+    policy = deepcopy(_POLICY)
+    policy["roles"]["member"]["masked_columns"] = [f"main.items.{name}" for name in masked]
+    compiled = CompiledPolicy(parse_policy(policy), catalog)
     access = compiled.access(Principal("zed", ("member",), (("owner", owner),)))
     assert not isinstance(access, Violation)
     return expect(GuardedQuery, guard_query(sql, access))
@@ -118,3 +126,58 @@ async def test_the_range_of_hidden_values_orders_no_rows(tmp_path: Path) -> None
     await database.close()
     assert sorted(ids) == list(range(100))
     assert ids != sorted(ids)
+
+
+# The larger the id, the smaller the pay, by which the indexes order it.
+_RANKED = """
+CREATE TABLE items (id integer, owner text, pay integer, note text{key});
+INSERT INTO items
+  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+  SELECT i, CASE i % 50 WHEN 0 THEN 'zed' ELSE 'bob' END, 9000 - i, 'a long note' FROM n;
+CREATE INDEX by_owner ON items (owner, pay, id);
+"""
+_WITH_KEY = _RANKED.format(key=", PRIMARY KEY (id)")
+
+
+def check_order(rows: Sequence[Sequence[Any]], untold: Sequence[Sequence[Any]]) -> None:
+    """``untold`` are the rows without the order of the wrapper: they are told by the pay."""
+    ids, told = [row[0] for row in rows], [row[0] for row in untold]
+    assert ids == sorted(ids)
+    assert told == sorted(told, reverse=True)
+
+
+def leave_out_order(query: GuardedQuery) -> GuardedQuery:
+    return replace(query, sql=re.sub(r" ORDER BY [^ )]+", "", query.sql))
+
+
+@pytest.mark.parametrize("schema", [_WITH_KEY, _RANKED.format(key="")], ids=["key", "no_key"])
+async def test_an_index_on_a_masked_column_orders_no_rows_of_sqlite(
+    schema: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "items.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(schema)
+    database = SqliteDatabase("file", path, LimitSettings())
+    query = guard(
+        "SELECT id FROM items", read_sqlite_catalog(path, database="file"), "zed", ["pay"]
+    )
+    rows = expect(ResultSet, await database.execute(query, 200)).rows
+    untold = expect(ResultSet, await database.execute(leave_out_order(query), 200)).rows
+    await database.close()
+    check_order(rows, untold)
+
+
+async def test_an_index_on_a_masked_column_orders_no_rows_of_postgres(
+    reader: PostgresDatabase, embedded_server: EmbeddedServer
+) -> None:
+    url = embedded_server.url(_DATABASE, SUPERUSER)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP TABLE main.items; SET search_path = main")
+        connection.execute(_WITH_KEY.encode())
+        grant_reader(connection)
+        connection.execute("VACUUM ANALYZE main.items")
+    catalog = read_postgres_catalog(url, database=_DATABASE, reader_role=READER)
+    query = guard("SELECT id FROM items", catalog, "zed", ["pay"])
+    rows = expect(ResultSet, await reader.execute(query, 200)).rows
+    untold = expect(ResultSet, await reader.execute(leave_out_order(query), 200)).rows
+    check_order(rows, untold)

@@ -42,15 +42,17 @@ def test_a_value_is_shown_in_the_rows_of_a_role_that_shows_it() -> None:
         f'SELECT CASE WHEN {sellers} THEN _0."name" ELSE CAST(NULL AS text) END AS "name" '
         'FROM "sales"."customers" AS _0 WHERE '
     )
+    order = 'ORDER BY _0."id"'
     assert wrap("postgres", "clerk", "seller") == (
-        f"{part}({country}) OR ({sellers}) UNION ALL {part}FALSE OFFSET 0"
+        f"({part}({country}) OR ({sellers}) {order}) UNION ALL {part}FALSE OFFSET 0"
     )
 
 
 def test_sqlite_keeps_the_affinity_of_a_value_that_some_rows_show() -> None:
     assert wrap("sqlite", "clerk", "seller") == (
         'SELECT (SELECT _0."name" WHERE _0.`id` IN (?1, ?2)) AS "name" FROM "sales"."customers" '
-        "AS _0 WHERE (_0.`country` = ?3) OR (_0.`id` IN (?1, ?2)) LIMIT -1 OFFSET 0"
+        "AS _0 WHERE (_0.`country` = ?3) OR (_0.`id` IN (?1, ?2)) "
+        'ORDER BY _0."id" LIMIT -1 OFFSET 0'
     )
 
 
@@ -59,7 +61,7 @@ def test_a_role_that_sees_every_row_shows_every_value_that_it_shows() -> None:
     masked: dict[str, Any] = {"boss": {"masked_columns": ["sales.customers.name"]}}
     assert wrap("postgres", "boss", "seller", **masked) == (
         'SELECT CASE WHEN _0."id" = ANY(CAST($1 AS bigint[])) THEN _0."name" ELSE '
-        'CAST(NULL AS text) END AS "name" FROM "sales"."customers" AS _0'
+        'CAST(NULL AS text) END AS "name" FROM "sales"."customers" AS _0 ORDER BY _0."id"'
     )
 
 
@@ -90,7 +92,7 @@ def expand(definition: str, **changes: Any) -> GuardedQuery | Violation:
 
 def test_a_view_is_its_query_behind_a_barrier_where_it_has_a_filter() -> None:
     plain = expect(GuardedQuery, expand(OPEN.definition))
-    assert '_0."id" FROM (SELECT id, total FROM (SELECT ' in plain.sql
+    assert '_0."id" FROM (SELECT id, total FROM ((SELECT ' in plain.sql
     assert "--" not in plain.sql
     grouped = expect(GuardedQuery, expand("SELECT id, total FROM sales.orders GROUP BY id"))
     assert 'GROUP BY id, "orders"."total"' in grouped.sql
