@@ -3,7 +3,7 @@
 import { html } from "../../../vendor/preact.js";
 import { formatPercent } from "../../core/format.js";
 import { count } from "../../core/text.js";
-import { Prose, Sql, Text } from "../../components/text.js";
+import { Sql, Text } from "../../components/text.js";
 
 const VIA = {
   foreign_key: "belongs to a table that was found",
