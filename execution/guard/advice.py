@@ -78,6 +78,8 @@ def _find_syntax_error(sql: str, dialect: str) -> str:
     return ""
 
 
+# Names and texts with escapes, of which PostgreSQL's tree shows only the values.
+_ESCAPED = re.compile(r"\bU&[\"']", re.IGNORECASE)
 _NO_XML = "XML is not supported."
 # By the kind of a node.
 _ADVICE = {
@@ -108,6 +110,8 @@ def find_advice(query: str) -> str:
         pending: list[Any] = [postgast.parse(query)]
     except (postgast.PgQueryError, DecodeError, UnicodeError):
         return ""
+    if _ESCAPED.search(query):
+        return "U& is not supported: write the letters themselves, or E'\\u0061' for a text."
     while pending:
         node = pending.pop()
         if advice := _advise(node):

@@ -36,6 +36,8 @@ _OWN = "one of your own can be added under databases.NAME.allowlist"
         ("postgres", "SELECT json_arrayagg(id) FROM orders", "JSON_ARRAYAGG is not allowed"),
         ("postgres", "SELECT (c).name FROM customers AS c", "Write to_jsonb(value) ->> 'field'"),
         ("postgres", "SELECT id FROM orders WHERE status @@ (status || 'x')", "to_tsquery(…)"),
+        ("postgres", "SELECT U&'\\0061'", "U& is not supported: write the letters themselves"),
+        ("postgres", 'SELECT u&"st\\0061tus" FROM orders', "or E'\\u0061' for a text."),
         ("duckdb", "PIVOT orders ON status USING count(*) GROUP BY id", "count(*) FILTER (WHERE"),
         # Own functions: where they are allowed.
         ("postgres", "SELECT sales.margin(id) FROM orders", f"sales.margin is not allowed: {'%'}"),
