@@ -26,6 +26,7 @@ from execution.guard.value_sizes import (
     POWERS,
     SMALL_BYTES,
     count_steps,
+    makes_controls,
     measure_cast,
     measure_factor,
     measure_format,
@@ -61,6 +62,8 @@ _LONG_BYTES = 1000.0
 # What one character of a format may become: the name of a month.
 _ESCAPED = 12.0
 
+# What JSON writes for a control character: \u0001.
+_QUOTED = 6.0
 _NUMBER_BYTES = 8.0
 # Operators whose operands may be measured in any grouping.
 _CHAINED = (exp.Add, exp.Connector, exp.DPipe)
@@ -81,7 +84,7 @@ _Sizes = Sequence[Size]
 
 def check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> None:
     """Raises Unresolved for a query that makes too much; ``nodes`` are all of its tree."""
-    measurer = _Measurer(found)
+    measurer = _Measurer(found, _QUOTED if any(map(makes_controls, nodes)) else 2.0)
     for cte in nodes:
         if isinstance(cte, exp.CTE):
             # In their order, so that a recursion that reads another finds it measured.
@@ -94,8 +97,10 @@ def check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> None:
 class _Measurer:
     """Measures the outputs of each query once, or once for each step of what it rests on."""
 
-    def __init__(self, found: Resolution) -> None:
+    def __init__(self, found: Resolution, quoted: float) -> None:
         self._found = found
+        # How many times longer JSON is than the texts in it.
+        self._quoted = quoted
         self._looks = 0
         # The sizes of the outputs of queries, by ``id``, in their order; and rows of queries. What
         # a recursive query has while it is followed is assumed.
@@ -257,6 +262,7 @@ class _Measurer:
         """The bytes that ``node`` makes of its operands or arguments, whose bytes are ``sizes``."""
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_kind(node)
+        doubled = self._quoted if "json" in name else 2.0
         if isinstance(node, exp.All | exp.Any):
             # LIKE ANY (list): an operand, however much it looks like a condition.
             return largest
@@ -282,7 +288,7 @@ class _Measurer:
             # Columns are no formats.
             return largest * (_ESCAPED if largest > 2 * COLUMN_BYTES else 2.0)
         if name in NAMES["gathering"]:
-            return 2 * together * self._count_rows(select, largest)
+            return doubled * together * self._count_rows(select, largest)
         if name == "array":
             # ARRAY(SELECT …), a value for each row.
             queries = [query for query in node.expressions if isinstance(query, exp.Query)]
@@ -295,7 +301,7 @@ class _Measurer:
         if isinstance(node, exp.DPipe | exp.Mul | InfixOperator):
             return max(together, SMALL_BYTES)
         if isinstance(node, exp.Func | exp.Tuple) and name not in NAMES["keeping"]:
-            return max(together * 2, SMALL_BYTES)
+            return max(together * doubled, SMALL_BYTES)
         return max(largest, SMALL_BYTES)
 
     # -- rows -----------------------------------------------------------------------------------

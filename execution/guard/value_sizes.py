@@ -48,6 +48,8 @@ _NUMBER = re.compile(r"\d+")
 _COMPUTED = re.compile(r"%[^A-Za-z%]*\*|\{[^}]*\{")
 # A conversion that doubles quotes or brackets.
 _QUOTING = re.compile(r"%[-0-9$]*[LIqQw]")
+# A control character that JSON writes as six signs, or what another function makes one of.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]|\\u|%[^A-Za-z%]*c|c\}")
 _LONGEST_NUMBER = 9
 
 
@@ -71,6 +73,17 @@ def measure_literal(node: exp.Literal) -> float:
         written = float(digits) if len(digits) <= _LONGEST_NUMBER else _MOST_DIGITS
         return max(float(len(node.name)), min(written, _MOST_DIGITS))
     return float(len(node.name))
+
+
+def makes_controls(node: exp.Expr) -> bool:
+    """Whether the node may be, or make, a control character, which data hardly holds.
+
+    >>> makes_controls(exp.Literal.string("\\x01")), makes_controls(exp.Literal.string("\\n"))
+    (True, False)
+    """
+    if isinstance(node, exp.Literal):
+        return _CONTROLS.search(node.name) is not None
+    return isinstance(node, exp.Chr) or name_call(node) in ("char", "chr")
 
 
 def measure_format(node: exp.Expr) -> tuple[int, int] | None:
