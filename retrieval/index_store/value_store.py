@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 from psycopg.types.json import Jsonb
 
@@ -101,15 +100,22 @@ class ValueStore(TableStore):
         )
 
     async def publish(self, database: str) -> None:
-        """Changes the version, so that readers load the values again."""
-        await self._insert(
-            "value_heads",
-            [{"database": database, "version": str(uuid4())}],
-            "ON CONFLICT (database) DO UPDATE SET version = EXCLUDED.version",
+        """Sets the version to that of the stored values, so that readers load what changed.
+
+        It is computed, so that it is right after a run that was killed before it published, too.
+        """
+        await self._change(
+            "INSERT INTO quorumsql.value_heads (database, version)"
+            " SELECT %(database)s, md5(coalesce(string_agg("
+            "     concat_ws('.', table_name, column_name, extract(epoch FROM read_at)), ','"
+            "     ORDER BY table_name, column_name), ''))"
+            "   FROM quorumsql.column_values WHERE database = %(database)s"
+            " ON CONFLICT (database) DO UPDATE SET version = EXCLUDED.version",
+            {"database": database},
         )
 
     async def version(self, database: str) -> str:
-        """Changes with every ``publish``; empty before the first."""
+        """Changes with a ``publish`` of other values; empty before the first."""
         row = await self._fetch_row(
             "SELECT version FROM quorumsql.value_heads WHERE database = %(database)s",
             {"database": database},

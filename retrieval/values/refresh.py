@@ -122,9 +122,8 @@ async def refresh_values(
     stored = await store.marks(database)
     run = _Refresh(catalog, store, reader, synonyms, tuple(skip), report)
     with reader:
-        changed = await run.run(stored, progress)
-    if changed:
-        await store.publish(database)
+        await run.run(stored, progress)
+    await store.publish(database)
     report.columns, report.values = await store.count(database)
     return report
 
@@ -140,8 +139,8 @@ class _Refresh:
     skip: tuple[str, ...]
     report: ValuesReport
 
-    async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> bool:
-        """Updates the stored values; true if anything changed."""
+    async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> None:
+        """Updates the stored values."""
         surveyed = await asyncio.to_thread(
             self.reader.survey,
             self.catalog.tables,
@@ -153,7 +152,6 @@ class _Refresh:
         gone = [key for key in stored if key not in wanted]
         if gone:
             await self.store.forget(self.catalog.database, gone)
-        changed = bool(gone)
         # How long each table has taken so far.
         spent_ms: dict[str, float] = {}
         for done, column in enumerate(chosen, start=1):
@@ -164,9 +162,7 @@ class _Refresh:
                     self.report.skipped.append((column.qualified, known[1]))
             else:
                 await self._read(column, mark, spent_ms)
-                changed = True
             progress(done, len(chosen))
-        return changed
 
     def _may_read(self, column: TextColumn) -> bool:
         objection = find_objection(column.qualified, column.column, self.skip)

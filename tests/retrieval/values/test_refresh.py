@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import Unreadable
 from retrieval.values.refresh import find_aliases, find_objection, refresh_values
@@ -68,6 +69,28 @@ async def test_only_what_has_changed_is_read_again(values: ValueStore) -> None:
     assert await values.version("values_test") == version
     changed = FakeValues({**ROWS, "s.people.name": ["Bea"]}, mark="m2")
     assert (await refresh_values(CATALOG, values, changed)).read == 3
+    assert await values.version("values_test") != version
+
+
+class StoppedStore(ValueStore):
+    """A store whose run ends before it publishes what it stored."""
+
+    async def publish(self, database: str) -> None:
+        raise IndexUnavailable("gone")
+
+
+async def test_readers_learn_what_an_interrupted_run_stored(
+    values: ValueStore, wiring: Wiring
+) -> None:
+    await refresh_values(CATALOG, values, FakeValues(ROWS))
+    version = await values.version("values_test")
+    store = wiring.build_index_store()
+    changed = {**ROWS, "s.people.name": ["Bea"]}
+    with pytest.raises(IndexUnavailable):
+        await refresh_values(CATALOG, StoppedStore(store), FakeValues(changed, mark="m2"))
+    await store.close()
+    report = await refresh_values(CATALOG, values, FakeValues(changed, mark="m2"))
+    assert report.read == 0
     assert await values.version("values_test") != version
 
 
