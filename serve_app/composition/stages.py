@@ -60,6 +60,7 @@ class CpuStages:
         retrieval = build_retrieval(wiring, store, guard, executor)
         return cls(
             *retrieval,
+            SchemaPlanner(wiring.settings.flags),
             guard,
             executor,
             wiring.build_ranker(guard, executor),
@@ -70,18 +71,8 @@ class CpuStages:
 
 def build_retrieval(
     wiring: Wiring, store: IndexStore, guard: SqlGuard, executor: Executor
-) -> tuple[
-    HybridRetriever,
-    SchemaDirectory,
-    IndexedTables,
-    FeedbackRecorder,
-    GuardedConversations,
-    SchemaPlanner,
-]:
-    """All that uses the index and the embedder, and the planner, which needs no resources.
-
-    Raises SettingsError, PolicyError.
-    """
+) -> tuple[HybridRetriever, SchemaDirectory, IndexedTables, FeedbackRecorder, GuardedConversations]:
+    """All that uses the index and the embedder. Raises SettingsError, PolicyError."""
     embedder = wiring.models.build_embedder()
     # Loaded now, so that the first question need not wait for it.
     embedder.load()
@@ -94,5 +85,4 @@ def build_retrieval(
         IndexedTables(guard, glossary, memory, definitions),
         wiring.build_feedback_recorder(store, embedder, guard, executor),
         wiring.build_conversations(store, guard),
-        SchemaPlanner(wiring.settings.flags),
     )

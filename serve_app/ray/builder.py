@@ -23,6 +23,7 @@ from serve_app.ray.replicas import (
     Ingress,
     StageReplica,
     build_executor,
+    build_planner,
     build_ranker,
     build_repairer,
     build_retrieval,
@@ -136,6 +137,7 @@ def _bind_stages(
     executor = bind("executor", build_executor)
     return {
         "retriever": bind("retriever", build_retrieval, executor),
+        "planner": bind("planner", build_planner),
         "executor": executor,
         "ranker": bind("ranker", build_ranker, executor),
         "repairer": bind("repairer", build_repairer, engine),

@@ -20,6 +20,7 @@ from nl2sql.progress import observed_by
 from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Progress, SamplingRequest
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.planner import SchemaPlanner
 from serve_app.composition import stages
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
@@ -119,10 +120,15 @@ class EngineReplica(StageReplica):
 
 
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
-    """The retriever, feedback, sessions, the descriptions of databases, and the planner."""
+    """The retriever, feedback, sessions and the descriptions of databases."""
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
     return stages.build_retrieval(wiring, store, guard, _reach("executor", executor))
+
+
+def build_planner(wiring: Wiring) -> tuple[object, ...]:
+    """The planner."""
+    return (SchemaPlanner(wiring.settings.flags),)
 
 
 def build_executor(wiring: Wiring) -> tuple[object, ...]:
@@ -143,8 +149,9 @@ def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[objec
 
 def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
     """All CPU stages through handles, which are keyed by deployment name."""
-    retrieval, executor, ranker, repairer = (
-        _reach(name, handles[name]) for name in ("retriever", "executor", "ranker", "repairer")
+    retrieval, executor = (_reach(name, handles[name]) for name in ("retriever", "executor"))
+    planner, ranker, repairer = (
+        _reach(name, handles[name]) for name in ("planner", "ranker", "repairer")
     )
     return CpuStages(
         retriever=retrieval,
@@ -152,7 +159,7 @@ def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
         tables=retrieval,
         feedback=retrieval,
         conversations=retrieval,
-        planner=retrieval,
+        planner=planner,
         guard=executor,
         executor=executor,
         ranker=ranker,
