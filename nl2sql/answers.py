@@ -46,7 +46,7 @@ class StageTiming:
 class Trace:
     """Everything that happened, for the page, the logs, the metrics and the evaluation.
 
-    ``left_out`` lists tables and columns that did
+    ``draft_query`` is the first draft of the query; ``left_out`` lists tables and columns that did
     not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt; ``prompt`` is
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
@@ -58,6 +58,7 @@ class Trace:
     route: ModuleRoute | None = None
     context: SchemaContext | None = None
     plan: Plan | None = None
+    draft_query: str = ""
     prompt: Prompt | None = None
     prompts: tuple[tuple[str, Prompt], ...] = ()
     left_out: tuple[str, ...] = ()

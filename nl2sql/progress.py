@@ -21,6 +21,7 @@ STAGES = {
     "rewrite": "reading the conversation",
     "retrieve": "finding tables",
     "gate": "checking the question",
+    "draft": "drafting a query",
     "plan": "planning joins",
     "generate": "writing queries",
     "guard": "guarding candidates",

@@ -18,6 +18,7 @@ from nl2sql.types import (
     Candidate,
     Completions,
     Diagnostic,
+    DraftQuery,
     ExecutionLimits,
     Explained,
     Generated,
@@ -42,8 +43,12 @@ from nl2sql.types import (
 class Retriever(Protocol):
     """Retrieval: which modules and tables a question is about."""
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
-        """Raise IndexUnavailable when the index does not answer or does not exist."""
+    async def retrieve(
+        self, question: Question, *, draft: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
+        """Find the modules and tables; the names in the query ``draft`` are searched for too.
+
+        Raise IndexUnavailable when the index does not answer or does not exist."""
         ...
 
     async def list_beginnings(
@@ -133,6 +138,12 @@ class Generator(Protocol):
 
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """Describes the rows in words. Does not raise if no model is available."""
+        ...
+
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
+        """A first draft of the query.
+
+        Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
     async def prepare(self, context: SchemaContext) -> int:

@@ -35,7 +35,7 @@ from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
-from retrieval.search.keywords import read_words
+from retrieval.search.keywords import DraftNames, read_draft, read_words
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import Nearest, TableRanking, rank_tables
 from retrieval.search.space import SearchSpace, SearchSpaces
@@ -81,7 +81,9 @@ class HybridRetriever:
         self._glossary = glossary if flags.glosses else None
         self._definitions = definitions
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+    async def retrieve(
+        self, question: Question, *, draft: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables, most relevant first.
 
         Nothing that the principal may not see is searched or returned. Raises IndexUnavailable, and
@@ -101,12 +103,14 @@ class HybridRetriever:
                 self._definitions.find(question, visible) if self._definitions else _give(())
             )
         vector, values, definitions = embedding.result(), matching.result(), defining.result()
-        space, ranking = await self._search(question, visible, vector, values)
+        space, ranking = await self._search(question, visible, vector, values, draft)
         if not visible.tables:
             refusal = f"There is no table in {question.database} that you may see."
             return ModuleRoute(), SchemaContext(refusal=refusal)
+        names = [visible.tables[number].qualified for number in ranking.order]
+        named = await run_in_parser_thread(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
-        tables = self._choose_tables(space, ranking, shared, definitions)
+        tables = self._choose_tables(space, ranking, named, shared, definitions)
         shown = [hit.table for hit in tables]
         async with task_group() as group:
             examples = group.create_task(
@@ -193,11 +197,13 @@ class HybridRetriever:
         visible: Catalog,
         vector: NDArray[np.float32],
         values: Sequence[ValueMatch],
+        draft: str,
     ) -> tuple[SearchSpace, TableRanking]:
         depth = max(self._settings.max_tables, _DEPTH)
         space = await self._spaces.find(visible)
         nearest_tables, nearest_columns = await self._find_nearest(space, vector, depth)
-        words = read_words(question.search_text)
+        named = await run_in_parser_thread(read_draft, draft, visible)
+        words = read_words(question.search_text, named.words)
         # The order of a database that is shown whole matters little, and changes no prompt.
         chooses = not self._list_small_database(space)
         return space, rank_tables(
@@ -235,22 +241,25 @@ class HybridRetriever:
         self,
         space: SearchSpace,
         ranking: TableRanking,
+        drafted: DraftNames,
         shared: Sequence[int],
         definitions: Sequence[Definition],
     ) -> tuple[RetrievedTable, ...]:
-        """At most ``max_tables``, the best, the first of them in full.
+        """At most ``max_tables``: those of the draft, then the best, the first of them in full.
 
         The ``shared`` ones count too, and come last if they are not among the best. The tables of
         ``definitions`` are added.
         """
-        order, most = ranking.order, self._settings.max_tables
+        first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
+        order = list(dict.fromkeys((*first, *ranking.order)))
+        most = self._settings.max_tables
         others = [number for number in order[:most] if number not in shared]
         left_out = others[max(most - len(shared), 0) :]
         best = [number for number in order[:most] if number not in left_out]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
         chosen = list(dict.fromkeys((*best, *defined, *shared)))
-        in_full = {*order[:_SHOWN_IN_FULL], *defined, *shared}
+        in_full = {*order[:_SHOWN_IN_FULL], *first, *defined, *shared}
         return tuple(
             RetrievedTable(
                 table=space.catalog.tables[number],
@@ -258,7 +267,9 @@ class HybridRetriever:
                 cosine_rank=ranking.cosine_ranks.get(number),
                 bm25_rank=ranking.keyword_ranks.get(number),
                 cosine=ranking.cosines.get(number),
-                via="foreign_key"
+                via="draft"
+                if number in first
+                else "foreign_key"
                 if number in best and number not in ranking.scores
                 else "hit"
                 if number in best

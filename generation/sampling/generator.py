@@ -1,4 +1,4 @@
-"""Generation: the intent gate, the prompt, and K candidates."""
+"""Generation: the intent gate, the draft query, the prompt, and K candidates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
 from generation.prompts.prompt_builder import PromptBuilder
-from generation.sampling.allocation import count_round, deal_samples
+from generation.sampling.allocation import VARIANTS, count_round, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompts import ANSWER_END, ANSWER_START
@@ -22,6 +22,7 @@ from nl2sql.types import (
     AnswerText,
     Candidate,
     Completions,
+    DraftQuery,
     Generated,
     Intent,
     Plan,
@@ -33,6 +34,9 @@ from nl2sql.types import (
     SchemaContext,
     Turn,
 )
+
+# Only the names in a draft query are used, so it may be incomplete.
+_DRAFT_TOKENS = 128
 
 
 class CandidateGenerator:
@@ -56,6 +60,25 @@ class CandidateGenerator:
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """The answer in words."""
         return await self._answers.write(question, sql, result)
+
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
+        """One greedy query from the prompt of the candidates, as it is without a plan.
+
+        Raises PromptTooLong, EngineUnavailable.
+        """
+        prompt, _ = await self._builder.build(question, context, Plan(), VARIANTS[0])
+        completions = await self._sample(
+            prompt,
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=min(_DRAFT_TOKENS, self._settings.sampling.max_tokens),
+        )
+        return DraftQuery(
+            await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect),
+            completions.prompt_tokens,
+            completions.completion_tokens,
+        )
 
     async def prepare(self, context: SchemaContext) -> int:
         """Fills the prefix cache with the beginning of prompts about these tables.

@@ -7,14 +7,16 @@ runs concurrently and when to repair; it knows nothing of how a stage works.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
-from nl2sql.errors import EngineUnavailable
+from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
 from nl2sql.pipeline.candidates import derive, merge_round
 from nl2sql.pipeline.conclusion import conclude
+from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.stages import StageClock, Stages
 from nl2sql.progress import count_done, report
@@ -24,8 +26,10 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     CandidateAssessed,
+    DraftQuery,
     Generated,
     GuardedQuery,
+    ModuleRoute,
     Plan,
     Question,
     Ranking,
@@ -48,12 +52,14 @@ class Pipeline:
         *,
         derives: bool = True,
         model_repair: bool = True,
+        pre_sql: bool = False,
         sampling_timeout_s: float | None = None,
     ) -> None:
         """``sampling_timeout_s``: seconds until sampling ends; None: no limit."""
         self._stages = stages
         self._model_repair = model_repair
         self._derives = derives
+        self._pre_sql = pre_sql
         self._sampling_timeout_s = sampling_timeout_s
 
     async def answer(self, question: Question) -> Answer:
@@ -91,6 +97,14 @@ class Pipeline:
         if intent.code:
             trace = replace(trace, timings=clock.timings)
             return Refused(intent.code, intent.reason, trace, intent.suggestions)
+
+        if self._pre_sql:
+            draft, route, context = await self._search_again(question, route, context, clock)
+            trace = replace(trace, draft_query=draft, route=route, context=context)
+            if context.refusal:
+                return Refused(
+                    NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings)
+                )
 
         async with clock.time("plan"):
             plan = await stages.planner.plan(question, context)
@@ -200,6 +214,28 @@ class Pipeline:
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
         return await run_in_parser_thread(conclude, ranking, trace)
+
+    async def _search_again(
+        self, question: Question, route: ModuleRoute, context: SchemaContext, clock: StageClock
+    ) -> tuple[str, ModuleRoute, SchemaContext]:
+        """Drafts a query and searches again with the names in it.
+
+        The earlier route and context are kept without a draft, or if it has no new names.
+        """
+        draft = DraftQuery()
+        async with clock.time("draft"):
+            with suppress(Unavailable, PromptTooLong):
+                draft = await self._stages.generator.write_draft(question, context)
+        clock.add_tokens(draft.prompt_tokens, draft.completion_tokens)
+        if not draft.sql:
+            return "", route, context
+        if await run_in_parser_thread(has_new_names, draft.sql, context):
+            async with clock.time("retrieve"):
+                with suppress(Unavailable):
+                    route, context = await self._stages.retriever.retrieve(
+                        question, draft=draft.sql
+                    )
+        return draft.sql, route, context
 
     def _describe_end(self, ranking: Ranking, wanted: int, *, is_broken: bool) -> str:
         if is_broken:

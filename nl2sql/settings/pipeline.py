@@ -41,6 +41,9 @@ class FlagSettings(Section):
     value_index: bool = Field(True, description="Find the question's words among cell values.")
     schema_linker: bool = Field(True, description="Link the question to tables and columns.")
     column_pruning: bool = Field(True, description="Leave out irrelevant columns of large schemas.")
+    pre_sql: bool = Field(
+        False, description="Draft a query first, then search again with the names in it."
+    )
     join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
     vote: bool = Field(True, description="Vote over equivalent results, then score.")
     dialect_normalize: bool = Field(

@@ -23,6 +23,7 @@ from nl2sql.types.generation import (
     Candidate,
     Completions,
     Contents,
+    DraftQuery,
     Generated,
     Message,
     Prompt,

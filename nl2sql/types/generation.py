@@ -85,6 +85,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftQuery:
+    """A first draft of the query, empty if the model wrote none, and its token counts."""
+
+    sql: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
     """The result of one round of sampling; the next round receives it.
 

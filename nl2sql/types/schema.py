@@ -25,7 +25,7 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``module`` or ``definition``;
+    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module`` or ``definition``;
     ``score`` is that of the reciprocal rank fusion. ``columns`` names the columns whose own cards
     search found, best first. A ``short`` table is written with few columns, without their types.
     """

@@ -1,7 +1,7 @@
 """Embeds questions, and caches the vectors.
 
-One call runs at a time, because concurrent ones compete for the cores. Sessions and retries
-embed the same text again.
+One call runs at a time, because concurrent ones compete for the cores. Sessions, retries and
+searches with a draft query embed the same text again.
 """
 
 from __future__ import annotations

@@ -248,6 +248,7 @@ class Wiring:
             Stages(retriever, planner, generator, guard, ranker, repairer),
             derives=self.settings.repair.derived > 0,
             model_repair=self.settings.flags.model_repair,
+            pre_sql=self.settings.flags.pre_sql,
             sampling_timeout_s=self.settings.limits.sampling_timeout_ms / 1000 or None,
         )
         return Dialogue(pipeline, generator, sessions)

@@ -13,6 +13,7 @@ from nl2sql.types import (
     AnswerText,
     Assessment,
     Candidate,
+    DraftQuery,
     Generated,
     GuardedQuery,
     Intent,
@@ -44,10 +45,14 @@ class FakeRetriever:
     def __init__(self, *answers: SchemaContext | Exception) -> None:
         self._queue = Queue("FakeRetriever", answers) if answers else None
         self.questions: list[Question] = []
+        self.drafts: list[str] = []
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+    async def retrieve(
+        self, question: Question, *, draft: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
         """The next context, routed to all of its schemas."""
         self.questions.append(question)
+        self.drafts.append(draft)
         context = self._queue.next(SchemaContext, question) if self._queue else build_context()
         modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
         return ModuleRoute(modules, (1.0,) * len(modules)), context
@@ -75,6 +80,7 @@ class FakePlanner:
 class FakeGenerator:
     """Refuses with ``reason`` if it is set; else returns the queued generations.
 
+    ``draft`` is its draft of any question, or the exception that it raises instead;
     ``rewritings`` are by the question asked.
     """
 
@@ -82,10 +88,12 @@ class FakeGenerator:
         self,
         *answers: Generated | Exception,
         reason: str = "",
+        draft: str | Exception = "",
         rewritings: Mapping[str, Rewriting] = MappingProxyType({}),
     ) -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
+        self._draft = draft
         self._rewritings = rewritings
         self.recalled: list[tuple[Turn, ...]] = []
         self.prepared: list[SchemaContext] = []
@@ -110,6 +118,12 @@ class FakeGenerator:
         """Counts 100 tokens; ``prepared`` has the contexts."""
         self.prepared.append(context)
         return 100
+
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
+        """The draft, at 100 prompt tokens and 10 completion tokens."""
+        if isinstance(self._draft, Exception):
+            raise self._draft
+        return DraftQuery(self._draft, prompt_tokens=100, completion_tokens=10)
 
     async def generate(
         self,

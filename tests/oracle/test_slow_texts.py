@@ -16,6 +16,7 @@ from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from nl2sql.catalog import Catalog
+from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import (
@@ -35,6 +36,7 @@ from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect
 from repair.whitelist import find_risks, list_allowed, swapped_names
 from retrieval.examples.records import find_literals
+from retrieval.search.keywords import read_draft
 from tests.attacks.attack import ENGINES
 from tests.fakes.builders import build_context, build_question
 from tests.fakes.shop import SHOP
@@ -145,6 +147,7 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
         "whitelist": lambda sql: list_allowed(sql, context),
         "risks": lambda sql: find_risks("SELECT id FROM orders", sql, dialect),
         "words": lambda sql: describe_query(sql, dialect),
+        "draft": lambda sql: (has_new_names(sql, context), read_draft(sql, shop.catalog)),
         "masking": lambda sql: find_literals("How many orders?", sql, dialect),
     }
 

@@ -74,10 +74,10 @@ def build_retriever(
     )
 
 
-async def retrieve(text: str, **chosen: Any) -> tuple[ModuleRoute, SchemaContext]:
+async def retrieve(text: str, draft: str = "", **chosen: Any) -> tuple[ModuleRoute, SchemaContext]:
     """What one question finds in an index of the shop."""
     retriever = build_retriever(await build_store(), **chosen)
-    return await retriever.retrieve(build_question(text=text))
+    return await retriever.retrieve(build_question(text=text), draft=draft)
 
 
 async def test_tables_come_with_both_ranks_and_their_names() -> None:
@@ -220,6 +220,8 @@ async def test_nothing_is_told_of_a_hidden_table() -> None:
     _, context = await retrieve("customer country", hidden={"sales.customers"}, max_tables=20)
     names = {hit.table.qualified for hit in context.tables}
     assert names == {table.qualified for table in SHOP.tables} - {"sales.customers"}
+    _, drafted = await retrieve("orders", "SELECT * FROM customers", hidden={"sales.customers"})
+    assert "customers" not in {hit.table.name for hit in drafted.tables}
     stock = {table.qualified for table in SHOP.tables if table.schema == "stock"}
     route, _ = await retrieve("stock products category", hidden=stock)
     assert "stock" not in route.modules
@@ -248,6 +250,13 @@ async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> Non
         assert customers.cosine == pytest.approx(
             next(hit.cosine for hit in expected.tables if hit.table.name == "customers"), abs=1e-3
         )
+
+
+async def test_names_of_a_draft_come_first() -> None:
+    draft = "SELECT reason FROM returns JOIN nowhere USING (id)"
+    _, context = await retrieve("customer country", draft, max_tables=4)
+    assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "draft")
+    assert context.tables[1].table == CUSTOMERS
 
 
 async def test_a_date_finds_the_copy_of_that_day() -> None:

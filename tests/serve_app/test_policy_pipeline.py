@@ -83,6 +83,17 @@ async def test_each_principal_counts_the_own_rows(guarded: Wiring) -> None:
     assert "hr.employees" in assessment.verdict.predicates[0]  # type: ignore[union-attr]
 
 
+async def test_a_draft_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
+    drafting = change(guarded, flags={"pre_sql": True})
+    draft = "SELECT net FROM payslips"
+    answer, engine = await ask(drafting, "mia", "How many are there?", draft, COUNT)
+    assert answer.trace.draft_query == draft
+    context = answer.trace.context
+    assert context is not None
+    assert "hr.payslips" not in [hit.table.qualified for hit in context.tables]
+    assert "payslips" not in read_prompts(engine)
+
+
 # -- values, glosses, definitions ------------------------------------------------------------------
 
 

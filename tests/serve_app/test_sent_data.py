@@ -159,7 +159,7 @@ def settle(sends: Contents) -> Settings:
     }
     return build_settings(
         model=model,
-        flags={"model_repair": True, "glosses": True},
+        flags={"pre_sql": True, "model_repair": True, "glosses": True},
     )
 
 

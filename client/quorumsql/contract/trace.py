@@ -195,6 +195,7 @@ class TraceResponse(ResponseModel):
     examples: list[ExampleResponse]
     join_skeleton: Text
     inferred_joins: list[Text]
+    draft_query: Text
     left_out: list[Text]
     prompt: list[MessageResponse]
     prompts: dict[str, list[MessageResponse]]

@@ -112,7 +112,7 @@ class ObeyingEngine:
         self.requests = []
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` times the same query, for a follow-up too."""
+        """``request.k`` times the same query, for a draft and a follow-up too."""
         assert self._injection is not None
         self.requests.append(request)
         text = self._injection.sql

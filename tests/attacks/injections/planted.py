@@ -49,6 +49,7 @@ _ROWS = {
 _READING_FLAGS = (
     "glosses",
     "model_repair",
+    "pre_sql",
 )
 
 

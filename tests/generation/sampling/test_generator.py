@@ -14,6 +14,7 @@ from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Candidate,
     Completions,
+    DraftQuery,
     FewShot,
     Generated,
     JoinPlan,
@@ -99,6 +100,19 @@ async def test_examples_take_a_part_of_the_window_and_none_closes_its_fence() ->
         False,
         False,
     ]
+
+
+async def test_a_draft_is_one_short_greedy_query() -> None:
+    engine = FakeEngine(["SELECT count(*) FROM orders;\n"])
+    generator = CandidateGenerator(engine, build_settings())
+    draft = await generator.write_draft(build_question(k=8, seed=3), CONTEXT)
+    assert draft == DraftQuery("SELECT count(*) FROM orders", 100, 10)
+    (request,) = engine.requests
+    assert (request.k, request.temperature, request.seed) == (1, 0.0, 3)
+    assert request.max_tokens < 200
+    assert f"Schema:\n{render_schema(CONTEXT)}\n" in request.prompt.messages[1].content
+    unsure = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
+    assert (await unsure.write_draft(build_question(), CONTEXT)).sql == ""
 
 
 class SlowEngine(FakeEngine):

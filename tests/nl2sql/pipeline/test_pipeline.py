@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nl2sql.answers import Answered, Clarify, Refused
-from nl2sql.errors import EngineUnavailable
+from nl2sql.answers import Answer, Answered, Clarify, Refused
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
@@ -18,6 +19,7 @@ from nl2sql.types import (
     Candidate,
     CatalogQuery,
     Ranking,
+    SchemaContext,
     VerifiedQuery,
     Violation,
 )
@@ -48,6 +50,7 @@ def build_pipeline(
     repairer: Repairer | None = None,
     *,
     retriever: Retriever | None = None,
+    pre_sql: bool = False,
     sampling_timeout_s: float | None = None,
 ) -> Pipeline:
     stages = Stages(
@@ -58,7 +61,7 @@ def build_pipeline(
         ranker=ranker,
         repairer=repairer or FakeRepairer(),
     )
-    return Pipeline(stages, sampling_timeout_s=sampling_timeout_s)
+    return Pipeline(stages, pre_sql=pre_sql, sampling_timeout_s=sampling_timeout_s)
 
 
 def generate(*assessments: Assessment) -> FakeGenerator:
@@ -219,6 +222,63 @@ async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
     assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
 
 
+# -- pre-SQL ---------------------------------------------------------------------------------------
+
+FIRST = build_context(tables=("sales.orders",))
+SECOND = build_context(tables=("sales.orders", "sales.customers"))
+NEW_NAMES = "SELECT country FROM customers"
+OLD_NAMES = "SELECT sum(o.total) AS spent FROM orders o ORDER BY spent"
+
+
+async def ask_with_draft(
+    draft: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
+) -> tuple[Answer, FakeRetriever]:
+    retriever = FakeRetriever(*contexts)
+    pipeline = build_pipeline(
+        FakeGenerator(build_generated(GOOD.candidate), draft=draft),
+        FakeRanker(known(GOOD), rank(GOOD)),
+        retriever=retriever,
+        pre_sql=pre_sql,
+    )
+    return await pipeline.answer(build_question()), retriever
+
+
+async def test_a_draft_that_names_anything_new_is_searched_for() -> None:
+    answer, retriever = await ask_with_draft(NEW_NAMES, FIRST, SECOND)
+    assert retriever.drafts == ["", NEW_NAMES]
+    assert isinstance(answer, Answered)
+    trace = answer.trace
+    assert (trace.draft_query, trace.context) == (NEW_NAMES, SECOND)
+    assert trace.route is not None
+    stages = {timing.stage: timing for timing in trace.timings}
+    assert list(stages)[:4] == ["retrieve", "gate", "draft", "plan"]
+    assert (stages["draft"].prompt_tokens, stages["draft"].completion_tokens) == (100, 10)
+
+
+@pytest.mark.parametrize(
+    ("draft", "told"),
+    [
+        pytest.param("", "", id="empty"),
+        pytest.param(EngineUnavailable("Busy."), "", id="no_engine"),
+        pytest.param(PromptTooLong("Long."), "", id="too_long"),
+        pytest.param(OLD_NAMES, OLD_NAMES, id="nothing_new"),
+    ],
+)
+async def test_without_a_draft_of_anything_new_nothing_changes(
+    draft: str | Exception, told: str
+) -> None:
+    answer, retriever = await ask_with_draft(draft, FIRST)
+    assert retriever.drafts == [""]
+    assert isinstance(answer, Answered)
+    assert (answer.trace.draft_query, answer.trace.context) == (told, FIRST)
+
+
+async def test_a_policy_that_changed_before_the_second_search_refuses() -> None:
+    answer, _ = await ask_with_draft(NEW_NAMES, FIRST, replace(FIRST, refusal="Not for you."))
+    assert isinstance(answer, Refused)
+    assert answer.reason == "Not for you."
+
+
 # -- the real stages, over a fake model and a fake database ------------------------------------
 
 
@@ -241,3 +301,24 @@ async def test_what_is_withheld_is_told_from_what_cannot_be_run() -> None:
 
 
 CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
+
+
+@pytest.mark.parametrize(
+    ("draft", "is_new"),
+    [
+        ("SELECT COUNT(*) FROM Orders o WHERE O.STATUS = 'open'", False),
+        ("SELECT c.* FROM sales.customers c JOIN orders ON orders.customer_id = c.id", False),
+        ("WITH big AS (SELECT sum(total) AS s FROM orders GROUP BY id) SELECT s FROM big", False),
+        ("SELECT t.n FROM (SELECT count(*) FROM orders) AS t(n)", False),
+        ('SELECT "Loyalty Tier" FROM customers', False),
+        ("SELECT * FROM products", True),
+        ("SELECT * FROM stock.orders", True),
+        ("SELECT price FROM orders", True),
+        ("SELECT id FROM orders WHERE product_id IN (SELECT id FROM customers)", True),
+        ("SELECT name FROM customers WHERE id IN (SELECT id FROM returns)", True),
+        # What does not parse may name anything.
+        ("SELECT total FROM orders WHERE", True),
+    ],
+)
+def test_a_name_is_new_if_no_table_in_sight_has_it(draft: str, is_new: bool) -> None:
+    assert has_new_names(draft, CONTEXT) is is_new

@@ -10,6 +10,7 @@ from retrieval.search.keywords import (
     KeywordIndex,
     fuse_rankings,
     rank_scores,
+    read_draft,
     read_words,
 )
 from tests.fakes import SHOP
@@ -55,3 +56,24 @@ def test_related_words_are_apart_and_never_the_question_s_own() -> None:
     assert words.own == ("client", "bought", "customer")
     assert "buyer" in words.related
     assert not set(words.own) & set(words.related)
+
+
+@pytest.mark.parametrize(
+    ("draft", "tables"),
+    [
+        ("SELECT id FROM orders", ("sales.orders",)),
+        ("SELECT 1 FROM stock.products AS p JOIN orders o ON o.id = p.id",
+         ("stock.products", "sales.orders")),
+        ("WITH x AS (SELECT 1 FROM returns) SELECT * FROM x", ("stock.returns",)),
+        ("SELECT 1 FROM invented", ()),
+        ("this is no SQL (", ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_tables_that_exist_are_found(draft: str, tables: tuple[str, ...]) -> None:
+    assert set(read_draft(draft, SHOP).tables) == set(tables)
+
+
+def test_columns_are_words_to_search_for() -> None:
+    words = read_draft("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
+    assert set(words) == {"returns", "reason", "line_no"}

@@ -208,6 +208,7 @@ const STAGES = {
   rewrite: ["Reading the conversation", "Read the conversation"],
   retrieve: ["Finding the tables", "Found the tables"],
   gate: ["Checking that the data can answer this", "Checked that the data can answer this"],
+  draft: ["Drafting a first query", "Drafted a first query"],
   plan: ["Matching words with columns and values", "Matched words with columns and values"],
   generate: ["Writing queries", "Wrote queries"],
   guard: ["Applying what you may see", "Applied what you may see"],

@@ -7,6 +7,7 @@ import { Sql, Text } from "../../components/text.js";
 
 const VIA = {
   foreign_key: "belongs to a table that was found",
+  draft: "used by a first draft",
   module: "part of the area that the question is about",
   required: "you asked for it",
   definition: "needed by a definition that the question names",

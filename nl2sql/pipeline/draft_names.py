@@ -1,0 +1,37 @@
+"""Checks whether a draft query names anything that retrieval has not found yet."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from nl2sql.sql.parsing import parse_one
+from nl2sql.types import SchemaContext
+
+
+def has_new_names(draft: str, context: SchemaContext) -> bool:
+    """True if a table or column of ``draft`` is not in the context, or it does not parse.
+
+    Names are compared without case. CTEs and aliases of the draft are not new names.
+    """
+    try:
+        tree = parse_one(draft, context.dialect)
+    except (SqlglotError, RecursionError):
+        return True
+    tables, columns = set(), set()
+    for hit in context.tables:
+        tables |= {hit.table.name.lower(), hit.table.qualified.lower()}
+        columns |= {column.name.lower() for column in hit.table.columns}
+    tables |= {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    columns |= {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
+    columns |= {
+        column.name.lower() for alias in tree.find_all(exp.TableAlias) for column in alias.columns
+    }
+    return any(_name_table(table) not in tables for table in tree.find_all(exp.Table)) or any(
+        not isinstance(column.this, exp.Star) and column.name.lower() not in columns
+        for column in tree.find_all(exp.Column)
+    )
+
+
+def _name_table(table: exp.Table) -> str:
+    return ".".join(part for part in (table.db.lower(), table.name.lower()) if part)
