@@ -10,6 +10,8 @@ here: retrieval, which knows them all, answers them. For the thresholds see docs
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from generation.conversation.remarks import (
     Remark,
     asks_to_change,
@@ -31,8 +33,14 @@ _ENGLISH = frozenset(
 _GLUED_LETTERS = 5
 # Cosine of the nearest table from which on a question passes at once, and below which it is far.
 _NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
-# A far question is refused up to this share of its words in names and comments of the tables.
-_MOST_SHARED_WORDS = 0.5
+# Words of so many letters have the same stem if these begin them: "survive", "survived".
+_STEM_LETTERS = 5
+# What a question compares with and counts, which tells nothing of its subject.
+_COMPARES = frozenset(
+    "most least more less fewer many few over under above below not never ever".split()
+)
+# Fewer words do not show that a question is about something else: "Who earned the most ever?"
+_FEWEST_WORDS = 2
 
 
 def check_intent(question: Question, context: SchemaContext, flags: FlagSettings) -> Intent:
@@ -58,22 +66,23 @@ def check_intent(question: Question, context: SchemaContext, flags: FlagSettings
     is_near = is_named or names_glued(question, context)
     is_far = context.best_cosine < _FAR_COSINE and not is_near
     if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
-        # Without a value index, a question about a name seems far from all tables.
-        most = _MOST_SHARED_WORDS if flags.value_index else 0.0
-        if measure_words(question, context) <= most:
+        asked = {word for word in content_words(question.search_text) if not word.isdecimal()}
+        asked -= _COMPARES
+        if len(asked) >= _FEWEST_WORDS and not names_schema(asked, context):
             return refuse_topic(context)
     return Intent(method="doubt")
 
 
-def measure_words(question: Question, context: SchemaContext) -> float:
-    """The share of the question's words in names and comments of the retrieved tables."""
-    asked = content_words(question.search_text)
+def names_schema(asked: Set[str], context: SchemaContext) -> bool:
+    """Whether names and comments of the retrieved tables have a word of these, or its stem."""
     known: set[str] = set()
     for hit in context.tables:
         known.update(split_words(f"{hit.table.name} {hit.table.comment}"))
         for column in hit.table.columns:
             known.update(split_words(f"{column.name} {column.comment}"))
-    return sum(word in known for word in asked) / len(asked) if asked else 0.0
+    return not {word[:_STEM_LETTERS] for word in asked}.isdisjoint(
+        word[:_STEM_LETTERS] for word in known
+    )
 
 
 def names_glued(question: Question, context: SchemaContext) -> bool:

@@ -52,6 +52,8 @@ GLUED = rename_tables(FAR, "sbcustomer")
         (SUNNY.text, FAR, "off_topic", "score"),
         # Far, but something of it is known here.
         ("How many orders are open?", FAR, "", "doubt"),
+        ("Who of those in the north had ordered nothing before?", FAR, "", "doubt"),
+        ("Who earned the most ever?", FAR, "", "doubt"),
         (SUNNY.text, replace(FAR, values=(FRANCE,)), "", "doubt"),
         (SUNNY.text, replace(FAR, definitions=(GERMANS,)), "", "doubt"),
         ("In which countries do most of the customers live?", GLUED, "", "doubt"),
