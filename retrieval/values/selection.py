@@ -19,6 +19,7 @@ from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.dictionary import LEAST_LETTERS, Hit, ValueDictionary
 from retrieval.values.phrases import ValuePhrase, fold_word, fold_words
+from retrieval.vocabulary.terms import related_words
 
 MOST_FUZZY_WORDS = 3
 MOST_VALUES = 8
@@ -70,6 +71,9 @@ def find_values(
         if phrase.exact_only or phrase.exact_case or phrase.words > MOST_FUZZY_WORDS:
             continue
         if any(_lies_within(phrase, other) for other in sure):
+            continue
+        # A word that has synonyms is spelled rightly: "person" is not the name Pearson.
+        if not phrase.quoted and related_words(phrase.folded):
             continue
         hits = [hit for hit in dictionary.find_similar(phrase.folded) if is_visible(hit.column)]
         if phrase.words > 1 or phrase.is_name:

@@ -19,6 +19,7 @@ COLUMNS = [
     ValueColumn("sales.orders", "status", ("CXL", "OPN", "On Hold"), {"cancelled": "CXL"}),
     ValueColumn("sales.orders", "kind", ("order", "offer", "Name", "2024")),
     ValueColumn("hr.departments", "name", ("IT", "Sales", "Women's Wear")),
+    ValueColumn("hr.employees", "last_name", ("Pearson", "Persson")),
 ]
 DICTIONARY = ValueDictionary(COLUMNS)
 
@@ -49,6 +50,9 @@ def match(
         ("of kind '2024'", ["2024"]),
         ("list each name", []),
         ("customers in Grmany", ["Germany"]),
+        # A word of the language is no typing error.
+        ("the person with the most orders", []),
+        ("orders of pearsen", ["Pearson"]),
         ("", []),
     ],
 )
