@@ -41,7 +41,7 @@ def read_identifier(node: object, dialect: str) -> str:
 
     PostgreSQL folds only what is not quoted, and in UTF-8 ASCII letters only.
 
-    >>> read_identifier(exp.to_identifier("ÜBER_ID"), "postgres")
+    >>> read_identifier(exp.Identifier(this="ÜBER_ID"), "postgres")
     'Über_id'
     """
     if not isinstance(node, exp.Identifier):
