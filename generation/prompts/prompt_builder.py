@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
+from generation.prompts.made_examples import make_examples
 from generation.prompts.relative_dates import render_today
 from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
@@ -12,7 +14,7 @@ from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import Variant
-from nl2sql.types import Plan, Prompt, Question, SchemaContext
+from nl2sql.types import FewShot, Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"
 # Examples may take a quarter of the model's context window.
@@ -35,9 +37,12 @@ class PromptBuilder:
         The order is schema, examples, notes and hints, question. Raises EngineUnavailable.
         """
         context = reduce_context(context, self._settings.model.sends)
+        shots = context.examples
         if variant == "narrow":
             context = narrow_context(context, plan)
-        examples = await self._render_examples(context)
+            room = self._settings.retrieval.examples - len(shots)
+            shots += make_examples(context, plan)[: max(room, 0)]
+        examples = await self._render_examples(shots)
         today = self._render_today(question)
 
         def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
@@ -90,12 +95,10 @@ class PromptBuilder:
         hint = render_today(question.text, settings.today)
         return f"Hint: {hint}\n" if hint else ""
 
-    async def _render_examples(self, context: SchemaContext) -> str:
+    async def _render_examples(self, examples: Iterable[FewShot]) -> str:
         """As many examples as fit into their part of the window; the best is the last one."""
         # A code fence in a literal would end the example; the rest would look like instructions.
-        shown = [
-            example for example in context.examples if "```" not in example.sql + example.question
-        ]
+        shown = [example for example in examples if "```" not in example.sql + example.question]
         if not shown:
             return ""
         texts = tuple(map(render_example, shown))

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from nl2sql.settings.pipeline import MOST_ADAPTIVE_K, Variant
 from nl2sql.types import Plan, Question
 
-# Samples are divided among these, if each gets so many: two prompts are better than one from eight
-# candidates on, and no better with four.
+# Samples are divided among these, if each gets so many: two prompts are better than one from four
+# candidates on.
 VARIANTS: tuple[Variant, ...] = ("standard", "narrow")
-_FEWEST_EACH = 4
+_FEWEST_EACH = 2
 # Seeds of different requests are this far apart, since engines use seed + i for sample i.
 _SEED_STEP = 1009
 # OpenAI-compatible servers accept seeds below this.
@@ -44,7 +44,7 @@ class Draw:
 def deal_samples(
     k: int, *, seed: int, temperature: float, round_number: int = 0
 ) -> tuple[Draw, ...]:
-    """One request of a variant, or from 8 samples on one of each, the first with the remainder.
+    """One request of a variant, or from 4 samples on one of each, the first with the remainder.
 
     A later round begins with the next variant and has other seeds. A question's only sample is
     drawn at temperature 0.

@@ -84,7 +84,13 @@ class RetrievalSettings(Section):
         description="How many tables may be added by foreign keys alone; 0 also ranks without "
         "the keys.",
     )
-    examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
+    examples: int = Field(
+        3,
+        ge=0,
+        le=20,
+        description="Verified questions shown as examples; every second candidate sees examples "
+        "made from keys where these are fewer.",
+    )
     example_min_similarity: float = Field(
         0.4, ge=-1, le=1, description="Examples with a lower cosine similarity are not shown."
     )

@@ -49,7 +49,8 @@ def test_rounds_go_on_to_the_most(question: Question, found: Plan, rounds: list[
 @pytest.mark.parametrize(
     ("k", "round_number", "expected"),
     [
-        (7, 0, "standard 7 0.7"),
+        (3, 0, "standard 3 0.7"),
+        (4, 0, "standard 2 0.7, narrow 2 0.7"),
         (9, 0, "standard 5 0.7, narrow 4 0.7"),
         (1, 0, "standard 1 0.0"),
         (1, 1, "narrow 1 0.7"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -39,7 +40,7 @@ async def generate(
     )
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (7, 0.9)])
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (3, 0.9)])
 async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature: float) -> None:
     engine = FakeEngine(["SELECT 1"] * k)
     generated = await generate(engine, k, seed=5, sampling={"temperature": 0.9, "max_tokens": 99})
@@ -213,3 +214,18 @@ async def test_the_narrow_prompt_shows_only_tables_of_the_question(
     assert "CREATE TABLE orders" in texts["narrow"]
     assert texts["narrow"].count("CREATE TABLE") == tables
     assert texts["standard"].count("CREATE TABLE") == len(context.tables)
+
+
+@pytest.mark.parametrize(("own", "made"), [(0, 3), (2, 1), (3, 0)])
+async def test_the_narrow_prompt_is_filled_with_examples_made_from_keys(
+    own: int, made: int
+) -> None:
+    shots = tuple(FewShot(f"Own {number}?", "SELECT 1") for number in range(own))
+    engine = FakeEngine(*[["SELECT 1"] * 4] * 2)
+    generator = CandidateGenerator(engine, build_settings())
+    context = replace(CONTEXT, examples=shots)
+    generated = await generator.generate(build_question(k=8), context, Plan())
+    texts = {name: prompt.messages[1].content for name, prompt in generated.prompts}
+    assert texts["standard"].count("\nQuestion: ") == own + 1
+    assert texts["narrow"].count("\nQuestion: ") == own + made + 1
+    assert {prompt.contains for _, prompt in generated.prompts} == {"values" if own else "schema"}
