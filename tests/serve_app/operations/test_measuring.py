@@ -148,4 +148,5 @@ async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
         assert record.correct
         assert record.candidates[0].samples == k
         assert manifest.samples == str(options.samples)
-    assert model.requests == 1
+    # One for each of the two prompts of the first run.
+    assert model.requests == 2

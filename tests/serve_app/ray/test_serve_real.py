@@ -49,7 +49,7 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
     waiting, cancelled = engine.counts.remote().result()
 
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?", "k": 4}, timeout=3)
+        httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?", "k": 3}, timeout=3)
     assert engine.counts.remote().result()[0] == waiting + 1
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
 
