@@ -7,10 +7,11 @@ docs/lab/answers.md#candidates-and-prompts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generation.conversation.suggestions import say_name
-from nl2sql.catalog import ForeignKey, find_label
+from nl2sql.catalog import ForeignKey, Table, find_label
 from nl2sql.sql.names import quote_name
 from nl2sql.types import FewShot, Plan, SchemaContext
 
@@ -20,13 +21,19 @@ def make_examples(context: SchemaContext, plan: Plan) -> tuple[FewShot, ...]:
 
     Only keys of one column between two tables that are shown.
     """
-    keys = [
-        parts
+    shown = {
+        hit.table.qualified: (hit.table, name)
+        for hit, name in zip(context.tables, context.names, strict=True)
+    }
+    joins = [
+        _build_join(key, shown, context.dialect)
         for key in dict.fromkeys((*plan.joins.keys, *context.foreign_keys))
-        if (parts := _read_key(key, context)) is not None
-    ]
-    made = [_count_each(keys[0]), _find_without(keys[0])] if keys else []
-    return (*made, *map(_find_most, keys[1:2]))
+        if len(key.columns) == 1
+        and key.table != key.target
+        and {key.table, key.target} <= shown.keys()
+    ][:2]
+    made = [_count_each(joins[0]), _find_without(joins[0])] if joins else []
+    return (*made, *map(_find_most, joins[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +61,11 @@ class _Join:
         )
 
 
-def _read_key(key: ForeignKey, context: SchemaContext) -> _Join | None:
-    shown = {
-        hit.table.qualified: (hit.table, name)
-        for hit, name in zip(context.tables, context.names, strict=True)
-    }
-    if key.table == key.target or not {key.table, key.target} <= shown.keys():
-        return None
-    if len(key.columns) > 1:
-        return None
+def _build_join(key: ForeignKey, shown: Mapping[str, tuple[Table, str]], dialect: str) -> _Join:
     (child, child_name), (parent, parent_name) = shown[key.table], shown[key.target]
 
     def quote(name: str) -> str:
-        return quote_name(name, context.dialect)
+        return quote_name(name, dialect)
 
     return _Join(
         child=child_name,
