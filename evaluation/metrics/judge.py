@@ -89,11 +89,14 @@ class Judge:
         assert trace is not None, "the evaluation asks for traces"
         results = await self._fetch_results(example, trace.candidates, response.results)
         right = {name: gold.matches(result.rows) for name, result in results.items()}
-        accepted = await self._run_golds(example.database, example.accepted or example.golds)
         # The answer is the first candidate with a result; a clarification gives none.
         answered = answer if isinstance(answer, AnsweredResponse) else None
         winner = next((found.id for found in trace.candidates if found.id in results), "")
         result = results.get(winner) if answered else None
+        accepted = right.get(winner, False)
+        if winner and example.accepted:
+            judged = await self._run_golds(example.database, example.accepted)
+            accepted = judged.matches(results[winner].rows)
         return QuestionRecord(
             **_describe_example(example, gold, evidence),
             outcome=answer.outcome,
@@ -104,7 +107,7 @@ class Judge:
             confidence=getattr(answer, "confidence", 0.0),
             quorum=bool(answered and answered.quorum),
             correct=bool(answered) and right.get(winner, False),
-            accepted=bool(winner) and accepted.matches(results[winner].rows),
+            accepted=accepted,
             candidates=tuple(
                 _build_candidate(candidate, right.get(candidate.id, False))
                 for candidate in trace.candidates
