@@ -14,7 +14,8 @@ from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
 from tests.fakes import build_settings
-from tests.serve_app.replicas import run_replicas
+from tests.serve_app.replicas import SlowGenerator, run_replicas
+from tests.waiting import wait_for
 
 CLIENTS = 50
 
@@ -88,7 +89,7 @@ async def test_a_question_that_was_not_answered_returns_its_lease(
     settings = build({"questions_at_once": 1, "tokens_per_day": 1_000_000})
     async with run_replicas(settings, index_url, seconds=30) as replicas:
         task = asyncio.create_task(replicas.ask("token-of-ann"))
-        await asyncio.sleep(0.5)
+        assert await asyncio.to_thread(wait_for, lambda: SlowGenerator.under_way > 0)
         assert (await replicas.ask("token-of-ann")).status_code == 429
         task.cancel()
         await asyncio.wait({task})

@@ -22,6 +22,7 @@ from serve_app.ray.builder import build_application
 from serve_app.ray.running import APPLICATION
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.ray.ray_service import serving
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -69,6 +70,10 @@ class Load:
             body = {"question": f"{QUESTION} WHERE {client} < {number + client}", "k": 1}
             self.responses.append((start, httpx.post(f"{self._url}/query", json=body, timeout=120)))
 
+    def count_since(self, moment: float) -> int:
+        """How many answers there are to questions asked after it."""
+        return sum(start > moment for start, _ in self.responses)
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """They ask until the block ends."""
@@ -111,10 +116,10 @@ def test_a_new_policy_under_load(wiring: Wiring, tmp_path: Path, fuse_cpu_stages
         # In a cluster, replicas finish their questions before they end.
         deploy(old, fuse_cpu_stages)
         with load.running():
-            time.sleep(3)
+            assert wait_for(lambda: load.count_since(0) >= CLIENTS, 180)
             deploy(new, fuse_cpu_stages)
             replaced = time.monotonic()
-            time.sleep(3)
+            assert wait_for(lambda: load.count_since(replaced) >= CLIENTS, 180)
     departments = [(start, read_department(response)) for start, response in load.responses]
     assert {department for _, department in departments} == {31, 32}
     assert {department for start, department in departments if start > replaced} == {32}
