@@ -48,7 +48,6 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
-from nl2sql.settings import Settings, parse_settings
 from nl2sql.sql.names import quote_name
 from nl2sql.types import (
     Completions,
@@ -65,6 +64,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.reporting import SilentReporter
+from serve_app.settings import Settings, parse_settings
 
 _MOST_ROWS, _MOST_TABLES = 10_000, 20
 _MODELS_QUERY = "SELECT 41 + 1"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from nl2sql.errors import Busy
 from nl2sql.protocols import Executor, Guard
 from nl2sql.results.json_values import describe_unreadable
-from nl2sql.settings import Settings
+from nl2sql.settings import StageSettings
 from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
@@ -68,7 +68,7 @@ class CandidateRanker:
         self,
         guard: Guard,
         executor: Executor,
-        settings: Settings,
+        settings: StageSettings,
         calibration: Calibration,
     ) -> None:
         self._guard = guard

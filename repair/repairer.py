@@ -15,7 +15,7 @@ from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt, render_text
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter
-from nl2sql.settings import Settings
+from nl2sql.settings import StageSettings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.literals import mask_texts
 from nl2sql.sql.normal_form import normal_form
@@ -44,10 +44,10 @@ _NO_PLAN = Plan()
 class CandidateRepairer:
     """Repairs by rule or by the model."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: StageSettings) -> None:
         self._engine = engine
         self._settings = settings
-        self._writer = SchemaWriter(engine, settings)
+        self._writer = SchemaWriter(engine, settings.model)
 
     async def repair(
         self,

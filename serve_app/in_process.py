@@ -14,7 +14,6 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
@@ -25,6 +24,7 @@ from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Reporter, SilentReporter
 from serve_app.service.services import Services
+from serve_app.settings import Settings, load_settings
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"

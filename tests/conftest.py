@@ -16,11 +16,11 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.preparation import build_wiring, demo_version, load_demo_databases
 from serve_app.reporting import SilentReporter
+from serve_app.settings import Settings, parse_settings
 from tests.demo import MODULES
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 

@@ -16,7 +16,6 @@ from evaluation.report.sections import ReportSection, Run, build_sections, list_
 from evaluation.report.tables import ReportTable, build_tables
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import QuestionRecord
-from evaluation.runs.variants import name_count
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _FENCE = re.compile(r"`{3,}")
@@ -146,7 +145,7 @@ def _list_facts(manifest: RunManifest) -> Iterator[tuple[str, str]]:
     yield "evidence", "given" if manifest.evidence else "not given"
     model = manifest.configuration.get("model", {})
     yield "model", str(model.get("name", "unknown"))
-    yield "sampling", f"K={name_count(manifest.k)}, seed {manifest.seed}"
+    yield "sampling", f"K={manifest.k or 'adaptive'}, seed {manifest.seed}"
     if manifest.samples:
         yield "samples", f"kept in {manifest.samples}; samples read from it took no time"
     yield "questions in flight", str(manifest.concurrency)

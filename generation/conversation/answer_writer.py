@@ -19,7 +19,7 @@ from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
 from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
-from nl2sql.settings import Settings
+from nl2sql.settings import StageSettings
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
 
@@ -34,7 +34,7 @@ _MARKS = str.maketrans(dict.fromkeys("<>|`=", " "))
 class AnswerWriter:
     """Writes the text of answers."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: StageSettings) -> None:
         self._engine = engine
         self._settings = settings
 

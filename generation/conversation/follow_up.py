@@ -17,7 +17,7 @@ from nl2sql.languages.detection import find_language, list_stop_words
 from nl2sql.languages.english import list_english
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
+from nl2sql.settings import StageSettings
 from nl2sql.sql.literals import mask_texts
 from nl2sql.types import Contents, Message, Prompt, Question, Rewriting, SamplingRequest, Turn
 from nl2sql.words import STOP_WORDS, fold_text, split_words
@@ -57,7 +57,7 @@ _NO_SPACES: frozenset[Language] = frozenset({"zh", "ja"})
 class FollowUps:
     """Completes follow-ups, by the model or by the interpretation that they choose."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: StageSettings) -> None:
         self._engine = engine
         self._settings = settings
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal
 
 from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
 from generation.prompts.made_examples import make_examples
@@ -12,22 +13,24 @@ from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter
-from nl2sql.settings import Settings
-from nl2sql.settings.pipeline import Variant
+from nl2sql.settings import StageSettings
 from nl2sql.types import FewShot, Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"
 # Examples may take a quarter of the model's context window.
 _EXAMPLES_PART = 4
 
+Variant = Literal["standard", "narrow"]
+"""Which tables the prompt shows: all that were found, or those that the question names."""
+
 
 class PromptBuilder:
     """Writes prompts that fit into the model's context window and hold what may be sent."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: StageSettings) -> None:
         self._engine = engine
         self._settings = settings
-        self._writer = SchemaWriter(engine, settings)
+        self._writer = SchemaWriter(engine, settings.model)
 
     async def build(
         self, question: Question, context: SchemaContext, plan: Plan, variant: Variant

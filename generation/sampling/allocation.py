@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nl2sql.settings.pipeline import MOST_ADAPTIVE_K, Variant
+from generation.prompts.prompt_builder import Variant
+from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.types import Plan, Question
 
 # Samples are divided among these, if each gets so many: two prompts are better than one from four

@@ -14,7 +14,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
+from nl2sql.settings import StageSettings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
@@ -42,7 +42,7 @@ _DRAFT_TOKENS = 128
 class CandidateGenerator:
     """Generates candidates for a question and its schema; merges equal ones."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: StageSettings) -> None:
         self._engine = engine
         self._settings = settings
         self._follow_ups = FollowUps(engine, settings)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from nl2sql.protocols import Engine
 from nl2sql.schema_text.ddl import render_view
 from nl2sql.schema_text.view import SchemaView
-from nl2sql.settings import Settings
+from nl2sql.settings import ModelSettings
 from nl2sql.types import Plan, SchemaContext
 
 
@@ -70,7 +70,7 @@ class WrittenSchema:
 class SchemaWriter:
     """Writes the schema of a context."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: ModelSettings) -> None:
         self._engine = engine
         self._settings = settings
 
@@ -95,7 +95,7 @@ class SchemaWriter:
             comments=context.is_whole,
         )
         text = render_view(view)
-        room = self._settings.model.max_model_len - answer_tokens - CHAT_MARKS
+        room = self._settings.max_model_len - answer_tokens - CHAT_MARKS
 
         async def measure(left_out: Iterable[str]) -> int:
             shown = replace(view, left_out=frozenset(left_out))

@@ -1,22 +1,18 @@
-"""The settings: one ``quorumsql.yaml``, validated completely before anything starts.
+"""The settings that stages read: sections of ``quorumsql.yaml``.
 
-Nothing is read at import. The file contains no secrets: a URL names its user, and ``password_env``
-names the environment variable that holds the password. An unknown key is an error that names the
-nearest known one.
+Nothing is read at import. The whole file, with the sections of the service, is in
+``serve_app.settings``.
 """
 
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
-from nl2sql.settings.pipeline import FlagSettings, IndexSettings, RetrievalSettings
-from nl2sql.settings.settings import Settings, load_settings, parse_settings
+from nl2sql.settings.pipeline import FlagSettings, RetrievalSettings
+from nl2sql.settings.stages import StageSettings
 
 __all__ = [
     "FlagSettings",
-    "IndexSettings",
     "LimitSettings",
     "ModelSettings",
     "RetrievalSettings",
-    "Settings",
-    "load_settings",
-    "parse_settings",
+    "StageSettings",
 ]

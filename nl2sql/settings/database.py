@@ -9,16 +9,12 @@ from __future__ import annotations
 import os
 from datetime import date
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit, urlunsplit
 
 from pydantic import Field, model_validator
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings.section import Section
-
-Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
-
 
 _SQLITE = "sqlite:///"
 _DUCKDB = "duckdb:///"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from nl2sql.settings.database import Milliseconds
-from nl2sql.settings.section import Section
+from nl2sql.settings.section import Milliseconds, Section
 
 
 class LimitSettings(Section):

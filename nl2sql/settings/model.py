@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from nl2sql.settings.database import Milliseconds
-from nl2sql.settings.section import Section
+from nl2sql.settings.section import Milliseconds, Section
 from nl2sql.types import Contents
 
 

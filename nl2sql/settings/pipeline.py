@@ -1,13 +1,11 @@
-"""How questions are answered: the sections of the pipeline's stages, and of the index."""
+"""How questions are answered: the sections of the pipeline's stages."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field
 
-from nl2sql.settings.database import ConnectionSettings
 from nl2sql.settings.section import Section
 
 
@@ -101,20 +99,6 @@ class RetrievalSettings(Section):
     )
 
 
-class IndexSettings(Section):
-    """The schema index: in a PostgreSQL database with pgvector, in the schema `quorumsql`."""
-
-    connection: ConnectionSettings = ConnectionSettings(url="embedded")
-    embedder: str = Field(
-        "all-MiniLM-L6-v2",
-        description="The embedding model. Others than the default (sentence-transformers, by name, "
-        "hub id or folder) need the extra `embedders`.",
-    )
-
-
-Variant = Literal["standard", "narrow"]
-"""Which tables the prompt shows: all that were found, or those that the question names."""
-
 MOST_K = 32
 """Most candidates that a request may ask for."""
 
@@ -177,14 +161,4 @@ class SessionSettings(Section):
         le=36_500,
         description="Conversations are listed for their principal for this many days after their "
         "latest question; 0: none are listed, and only a day is kept for follow-up questions.",
-    )
-
-
-class AnswerSettings(Section):
-    """Answers in words."""
-
-    text: Literal["off", "rule", "model"] = Field(
-        "rule",
-        description="What words an answer when the request does not say: nothing; a rule, which "
-        "says little; or the model, whose text is checked against the rows.",
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.errors import SettingsError
+
+Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
 
 
 class Section(BaseModel):

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nl2sql.errors import Busy, LimitReached, Unavailable
-from nl2sql.settings import Settings
 from quorumsql.async_client import AsyncClient
 from quorumsql.contract import QueryResponse
 from serve_app.batch.job import Job, JobSpec
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import Row, build_error_row, build_row
+from serve_app.settings import Settings
 
 # Five minutes in all: enough for a database or the service to be restarted.
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 80.0)

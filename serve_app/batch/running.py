@@ -20,11 +20,11 @@ import ray
 from ray.data import ActorPoolStrategy, DataContext
 
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
-from nl2sql.settings import Settings
 from serve_app.batch.asking import AnswerQuestions, WorkerPlan
 from serve_app.batch.figures import BatchProgress, ProgressReader
 from serve_app.batch.job import Job
 from serve_app.ray.starting import LOCAL, connect_ray, find_address
+from serve_app.settings import Settings
 
 # Logical CPUs, for placement only: a worker waits for the service.
 _WORKER_CPUS = 0.1

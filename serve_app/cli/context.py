@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nl2sql.settings import Settings
+    from serve_app.settings import Settings
 
 FILE = Path("quorumsql.yaml")
 
@@ -45,7 +45,7 @@ class CliContext:
     @cached_property
     def settings(self) -> Settings:
         """The settings in the file. Raises SettingsError."""
-        from nl2sql.settings import load_settings
+        from serve_app.settings import load_settings
 
         return load_settings(self.config)
 

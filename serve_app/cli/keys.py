@@ -10,14 +10,14 @@ import typer
 import yaml
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings import Settings
-from nl2sql.settings.identity import LOCAL, PrincipalSettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import ERRORS
+from serve_app.settings import Settings
+from serve_app.settings.identity import LOCAL, PrincipalSettings
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from retrieval.index_store.audit_store import AuditStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index, open_index
 from serve_app.cli.output import Output, confirm, prints
 from serve_app.service.request_checks import check_session
+from serve_app.settings import Settings
 
 _COLUMNS = ("asked_at", "principal", "database", "question", "outcome", "sql", "row_count")
 

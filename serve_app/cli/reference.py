@@ -17,12 +17,12 @@ import httpx
 import typer
 from typer.main import get_command
 
-from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
 from serve_app.cli.output import JSON_HELP, JSON_OPTION
 from serve_app.http.app import build_http_app
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import PageServices, Services
+from serve_app.settings import Settings
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -60,7 +60,7 @@ def render_settings() -> Iterator[str]:
         "Every key of `quorumsql.yaml`. An unknown key is an error that names the nearest known "
         "key.",
     )
-    sections: dict[str, list[tuple[str, str, str, str]]] = {}
+    sections: dict[str, list[tuple[str, str, str, str]]] = {"": []}
     for key, described in list_settings():
         section, _, name = key.rpartition(".")
         default = described.get("default", _REQUIRED)

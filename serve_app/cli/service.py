@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.settings import Settings
 from quorumsql.client import Client
 from quorumsql.contract.status import StatusResponse
 from serve_app.cli.context import CliContext, name_command
@@ -31,6 +30,7 @@ from serve_app.operations.background import (
     stop_spawned,
     wait_until_ready,
 )
+from serve_app.settings import Settings
 
 if TYPE_CHECKING:
     from execution.postgres.embedded import EmbeddedServer

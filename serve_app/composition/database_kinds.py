@@ -13,12 +13,12 @@ from execution.policies.row_level_security.blocks import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.connection_failures import find_login, find_search_path
-from nl2sql.settings import Settings
 from nl2sql.settings.database import DatabaseSettings
 from retrieval.introspection.duckdb_file import DuckDbSource
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.introspection.sqlite_file import SqliteSource
+from serve_app.settings import Settings
 
 
 class Connections(Protocol):

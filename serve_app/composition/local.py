@@ -16,7 +16,6 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
@@ -25,6 +24,7 @@ from retrieval.retriever import HybridRetriever
 from retrieval.values.dictionary import ValueMemory
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,9 @@ from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
 from generation.models.progress import PullProgress
 from generation.models.registry import ModelEntry, load_embedder
 from generation.models.store import ModelStore
-from nl2sql.settings import ModelSettings, Settings
+from nl2sql.settings import ModelSettings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

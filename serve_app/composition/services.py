@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nl2sql.protocols import Engine, Probe
-from nl2sql.settings import Settings
-from nl2sql.settings.identity import IdentitySettings
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.audit_store import AuditStore
 from retrieval.index_store.credentials import ApiKeyStore, SignInStore
@@ -28,6 +26,8 @@ from serve_app.service.schema_service import SchemaService
 from serve_app.service.services import IdentityParts, PageServices, Services
 from serve_app.service.tools import ToolService
 from serve_app.service.usage import UsageMeter
+from serve_app.settings import Settings
+from serve_app.settings.identity import IdentitySettings
 
 if TYPE_CHECKING:
     from serve_app.service.identity.provider import ProviderLogin

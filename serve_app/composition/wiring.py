@@ -29,7 +29,6 @@ from nl2sql.protocols import (
     Repairer,
     Retriever,
 )
-from nl2sql.settings import Settings
 from nl2sql.settings.database import ConnectionSettings
 from ranking.confidence.calibration import PACKAGED, load_calibration
 from ranking.ranker import CandidateRanker
@@ -54,6 +53,7 @@ from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, lo
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from serve_app.http.headers import find_header
 from serve_app.http.origins import PROBES
 from serve_app.http.problems import render_error, render_problem
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
+from serve_app.settings.identity import IdentitySettings
 
 if TYPE_CHECKING:
     # Ray's proxy imports this module, and must not load the drivers of the index.

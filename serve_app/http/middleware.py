@@ -15,9 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from nl2sql.settings import LimitSettings, Settings
-from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.service import PageSettings, ServeSettings
+from nl2sql.settings import LimitSettings
 from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
 from serve_app.http.identification import (
@@ -31,6 +29,9 @@ from serve_app.http.identification import (
 from serve_app.http.origins import HostRule, OriginCheck, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata
+from serve_app.settings import Settings
+from serve_app.settings.identity import IdentitySettings
+from serve_app.settings.service import PageSettings, ServeSettings
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.identity import (
     PrincipalResponse,
@@ -30,6 +29,7 @@ from serve_app.service.identity.sign_ins import HOME, SignIns, begin_sign_in, re
 from serve_app.service.identity.static_tokens import list_sign_in_methods
 from serve_app.service.profile import ProfileService
 from serve_app.service.request_checks import NotFound
+from serve_app.settings import Settings
 
 _LOG = logging.getLogger("quorumsql")
 

@@ -17,9 +17,9 @@ import httpx
 import psutil
 
 from nl2sql.errors import SettingsError, Unavailable
-from nl2sql.settings import Settings
-from nl2sql.settings.service import ServeSettings
 from quorumsql.loopback import is_on_loopback
+from serve_app.settings import Settings
+from serve_app.settings.service import ServeSettings
 
 # Requests that are being answered end first.
 _STOP_S = 60.0

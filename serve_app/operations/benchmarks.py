@@ -16,7 +16,6 @@ from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile
 from execution.postgres.embedded import EmbeddedServer
 from execution.postgres.restore import restore_postgres
 from nl2sql.errors import DatabaseUnavailable, SettingsError
-from nl2sql.settings import Settings
 from nl2sql.settings.database import (
     ConnectionSettings,
     DatabaseSettings,
@@ -32,6 +31,7 @@ from serve_app.operations.preparation import (
     start_embedded_server,
 )
 from serve_app.reporting import Reporter
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

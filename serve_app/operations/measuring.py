@@ -24,12 +24,12 @@ from evaluation.runs.kept_samples import KeptSamples
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, run_questions
-from evaluation.runs.variants import Variant, override
 from nl2sql.protocols import Engine
 from nl2sql.types import Question
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
+from serve_app.operations.variants import Variant, override
 from serve_app.reporting import Reporter
 from serve_app.service.rendering import build_response
 

@@ -11,12 +11,12 @@ from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.runner import run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from nl2sql.errors import SettingsError
-from nl2sql.settings import Settings
 from nl2sql.types import Completions, SamplingRequest
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.local import open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
+from serve_app.settings import Settings
 
 
 class NoEngine:

@@ -14,7 +14,6 @@ from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import EmbeddedServer
 from generation.models.progress import show_on_stderr
 from nl2sql.errors import IndexUnavailable, SettingsError
-from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from retrieval.semantics.semantics_file import load_semantics
@@ -23,6 +22,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.semantics import guard_definitions
 from serve_app.reporting import Reporter
+from serve_app.settings import Settings
 
 
 async def prepare(

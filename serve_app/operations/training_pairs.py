@@ -16,20 +16,20 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Benchmark, Example
-from evaluation.runs.variants import override
 from generation.prompts.prompt_builder import PromptBuilder
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case, name_ctes
 from nl2sql.types import Message, Question
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.variants import override
 from serve_app.reporting import Reporter
+from serve_app.settings import Settings
 
 _CONCURRENCY = 16
 

@@ -16,7 +16,6 @@ from ray import serve
 from ray.serve import Application
 
 from generation.engines.choice import has_gpu
-from nl2sql.settings import load_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.replicas import (
     EngineReplica,
@@ -29,6 +28,7 @@ from serve_app.ray.replicas import (
     build_retrieval,
 )
 from serve_app.ray.starting import check_exposure
+from serve_app.settings import load_settings
 
 # The ingress decides which request is answered next. Serve itself must not hold back requests that
 # wait, are still sending their body, or are probes.

@@ -8,7 +8,7 @@ from typing import Any
 import ray
 
 from nl2sql.errors import SettingsError, Unavailable
-from nl2sql.settings import Settings
+from serve_app.settings import Settings
 
 LOCAL = "local"
 """The address of a Ray of its own; prevents Ray from joining one that happens to run here."""

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode, format_trace_id
 
-from nl2sql.settings.service import ObservabilitySettings
+from serve_app.settings.service import ObservabilitySettings
 
 # Ray Serve reads these two. The ``tracing_config`` of ``serve.start`` does not reach its proxy
 # (Ray 2.60), which would ignore the client's trace.

@@ -13,7 +13,6 @@ from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.protocols import Guard
-from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
@@ -28,6 +27,7 @@ from serve_app.service.history import render_time
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, NotFound, check_filled
 from serve_app.service.rights import may_review
+from serve_app.settings import Settings
 
 
 class FeedbackService:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.history import (
     ConversationEntryResponse,
@@ -22,6 +21,7 @@ from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import NotFound, check_session, check_text
+from serve_app.settings import Settings
 
 _LONGEST_SEARCH = 200
 

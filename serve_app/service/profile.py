@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
-from nl2sql.settings import Settings
 from nl2sql.types import Principal, TableDescriptions
 from quorumsql.contract.identity import (
     HiddenResponse,
@@ -22,6 +21,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.rendering import copy_fields
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
+from serve_app.settings import Settings
 
 _MOST_TABLES = 200
 

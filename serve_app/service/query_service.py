@@ -17,7 +17,6 @@ from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, Observer, Probe
-from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import MOST_K, SamplingSettings
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
@@ -35,6 +34,7 @@ from serve_app.service.request_checks import (
     read_session,
 )
 from serve_app.service.rights import reads_policy
+from serve_app.settings import Settings
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.

@@ -11,7 +11,6 @@ from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.errors import UnknownDatabase
 from nl2sql.progress import traced_by
 from nl2sql.protocols import Tracer
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from serve_app.service.account import name_outcome
@@ -24,6 +23,7 @@ from serve_app.service.metrics import (
     measure_question,
 )
 from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
+from serve_app.settings import Settings
 
 
 class ServiceTracer(Tracer, Protocol):

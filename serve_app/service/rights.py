@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
+from serve_app.settings import Settings
 
 
 def may_review(settings: Settings, principal: Principal) -> bool:

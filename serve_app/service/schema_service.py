@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.concurrency import gather_all
-from nl2sql.settings import Settings
 from nl2sql.types import (
     Principal,
     RetrievedTable,
@@ -31,6 +30,7 @@ from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import QueryService
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import NotFound, check_filled, check_text
+from serve_app.settings import Settings
 
 MOST_SUGGESTIONS = 8
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nl2sql.settings import Settings
 from serve_app.service.accounting import Accounting
 from serve_app.service.feedback import FeedbackService, ReviewService
 from serve_app.service.history import HistoryService
@@ -14,6 +13,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.tools import ToolService
 from serve_app.service.usage import UsageMeter
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

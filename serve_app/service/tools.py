@@ -11,7 +11,6 @@ from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
 from nl2sql.errors import Forbidden
 from nl2sql.protocols import Executor, Guard, Retriever
-from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     Assessment,
@@ -29,6 +28,7 @@ from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
+from serve_app.settings import Settings
 
 # The guard refuses longer queries.
 _MOST_SQL = 20_000

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from nl2sql.errors import LimitReached, Unavailable
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal, UsageLimits
 from retrieval.index_store.usage_store import (
     Exceeded,
@@ -19,6 +18,7 @@ from retrieval.index_store.usage_store import (
     UsageStore,
 )
 from serve_app.service.account import Account
+from serve_app.settings.identity import IdentitySettings
 
 _LOG = logging.getLogger("quorumsql")
 # A question whose service died counts for so much longer than a question may take.

@@ -19,8 +19,8 @@ import pytest
 import yaml
 
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import parse_settings
 from tests.attacks.arenas import UNTOUCHED, Arena
 from tests.attacks.attack import ATTACKS, ENGINES, FOLDER, HARMLESS, QUERY_CANCELED, Attack, Engine
 from tests.attacks.guarded import POLICY, PRINCIPALS, WITHHELD

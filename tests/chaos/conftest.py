@@ -14,12 +14,12 @@ import pytest
 from ray import serve
 
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
-from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.operations.indexing import index_databases
 from serve_app.ray.running import start_service, stop_service
 from serve_app.reporting import SilentReporter
+from serve_app.settings import Settings, parse_settings
 from tests.chaos.load import pick_answered
 from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server

@@ -17,11 +17,11 @@ from packaging.utils import canonicalize_name
 from ray.serve.schema import ServeDeploySchema
 from typer.testing import CliRunner
 
-from nl2sql.settings import parse_settings
 from serve_app.cli.app import app
 from serve_app.http.middleware import MiddlewareSettings
 from serve_app.http.proxy import prepare_proxy
 from serve_app.ray.builder import build_app
+from serve_app.settings import parse_settings
 from tests.conftest import ROOT
 from tests.deploy.manifests import (
     OVERLAYS,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from nl2sql.catalog import Catalog
-from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -24,6 +23,7 @@ from nl2sql.types import (
     ScoreTerm,
     Violation,
 )
+from serve_app.settings import Settings, parse_settings
 from tests.fakes.shop import SHOP
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from generation.prompts.prompt_builder import PromptBuilder
 from generation.sampling.allocation import VARIANTS
-from nl2sql.settings import Settings
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
+from serve_app.settings import Settings
 from tests.fakes import FakeEngine
 
 

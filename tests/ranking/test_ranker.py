@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.runs.variants import override
 from nl2sql.errors import Busy
 from nl2sql.types import (
     Assessment,
@@ -15,6 +14,7 @@ from nl2sql.types import (
 from ranking.confidence.calibration import Calibration, Weight, load_calibration
 from ranking.ranker import CandidateRanker
 from ranking.vote.polling import VOTE_LIMITS
+from serve_app.operations.variants import override
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,

@@ -22,7 +22,6 @@ from starlette.types import ASGIApp
 
 from nl2sql.protocols import Engine
 from nl2sql.results.json_values import to_json_value
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
 from retrieval.schema_directory import SchemaDirectory
@@ -34,6 +33,7 @@ from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
+from serve_app.settings import Settings
 from tests.serve_app.http.test_event_stream import read_events
 from tests.serve_app.mcp.clients import connect_directly, connect_http, read_text
 from tests.serve_app.served import connect

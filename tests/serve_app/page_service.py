@@ -14,14 +14,14 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from nl2sql.settings import Settings
-from nl2sql.settings.service import AuditSettings, PageSettings
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.settings import Settings
+from serve_app.settings.service import AuditSettings, PageSettings
 from tests.conftest import ROOT
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import build_token, sign_in

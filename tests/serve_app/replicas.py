@@ -12,10 +12,10 @@ import httpx
 from starlette.types import ASGIApp
 
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.settings import Settings
 from nl2sql.types import Generated, Plan, Question, ResultSet, SchemaContext
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.services import build_identity
+from serve_app.settings import Settings
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect
 

@@ -29,7 +29,6 @@ from nl2sql.protocols import (
     Probe,
     Repairer,
 )
-from nl2sql.settings import Settings
 from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
@@ -39,6 +38,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.services import IdentityParts, Services
 from serve_app.service.tools import ToolService
+from serve_app.settings import Settings
 from tests.fakes import (
     SHOP,
     SURE,

@@ -11,12 +11,12 @@ import httpx
 import pytest
 from ray import serve
 
-from nl2sql.settings import load_settings
 from nl2sql.settings.pipeline import RankingSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model
 from serve_app.ray.running import APPLICATION, start_service, stop_service
+from serve_app.settings import load_settings
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]

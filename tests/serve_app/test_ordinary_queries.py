@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 from execution.postgres.embedded import READER, EmbeddedServer
-from nl2sql.settings import parse_settings
 from nl2sql.types import Diagnostic, Principal, Violation
 from serve_app.composition.local import LocalParts
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import parse_settings
 from tests.demo import MODULES
 from tests.execution.ordinary import FIXTURES, LEAST_ANSWERED, read_ordinary
 from tests.fakes import FakeEmbedder

@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from nl2sql.answers import Answer, Answered
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Question
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import SilentReporter
 from serve_app.service.rendering import build_trace
+from serve_app.settings.identity import IdentitySettings
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine
 

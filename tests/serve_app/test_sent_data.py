@@ -18,7 +18,6 @@ from nl2sql.answers import Answered
 from nl2sql.catalog import Catalog
 from nl2sql.errors import PromptWithheld
 from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
 from nl2sql.types import (
     Completions,
     Contents,
@@ -37,6 +36,7 @@ from nl2sql.types import (
 )
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import Settings
 from tests.fakes import (
     SHOP,
     FakeCatalogs,

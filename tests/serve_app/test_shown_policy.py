@@ -19,8 +19,8 @@ import pytest
 import yaml
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
-from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import parse_settings
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import Interfaces, call_tool, open_interfaces, sign_in

@@ -11,12 +11,12 @@ import typer
 
 from evaluation.engine_check.behaviour import EngineCheck, check_behaviour
 from evaluation.engine_check.load import LoadGenerator, MeasuredLoad, Shape
-from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.local import open_engine
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import Settings
 
 _COLUMNS = ("k", "concurrency", "questions_per_minute", "p50_s", "p95_s", "answer_tokens_per_s")
 

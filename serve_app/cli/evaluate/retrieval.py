@@ -11,8 +11,6 @@ import typer
 from data.benchmarks.load import load_benchmark
 from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.report import build_tables, render_report
-from evaluation.retrieval.variants import VARIANTS, choose_variants
-from evaluation.runs.variants import override
 from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import print_tables
@@ -20,6 +18,8 @@ from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring_retrieval import measure_retrieval
+from serve_app.operations.retrieval_variants import VARIANTS, choose_variants
+from serve_app.operations.variants import override
 
 
 @prints

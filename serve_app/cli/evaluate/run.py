@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from data.benchmarks.load import load_benchmark
-from evaluation.runs.variants import build_variants, override, parse_count
 from generation.engines.choice import has_gpu
 from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
@@ -19,6 +18,7 @@ from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
+from serve_app.operations.variants import build_variants, override, parse_count
 
 
 @prints

@@ -13,7 +13,6 @@ from fastapi import APIRouter, Request, Response
 from nl2sql.answers import Answer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.protocols import Observer
-from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
 from retrieval.conversations import MOST_TURNS
@@ -33,6 +32,7 @@ from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.route_parts import Caller
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import MOST_QUESTION_CHARS
+from serve_app.settings import Settings
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "The request is invalid, in OpenAI's form, as all errors here."},

@@ -9,7 +9,6 @@ from dataclasses import replace
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
 from nl2sql.connection_failures import find_login
 from nl2sql.errors import QuorumError, ServerUnavailable
-from nl2sql.settings import Settings
 from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
@@ -17,6 +16,7 @@ from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
 from serve_app.operations.semantics import check_definitions
+from serve_app.settings import Settings
 
 # The only limit that the executor's transactions cannot set themselves.
 _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"

@@ -9,13 +9,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from generation.engines.choice import INSTALL_VLLM
-from nl2sql.settings import ModelSettings, Settings
+from nl2sql.settings import ModelSettings
 from nl2sql.types import Contents
 from quorumsql.loopback import is_on_loopback
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.checks import Check
+from serve_app.settings import Settings
 
 _SENT: Final[Mapping[Contents, str]] = {
     "schema": "questions, names, types and comments (model.send: schema)",

@@ -14,7 +14,6 @@ from generation.engines.choice import (
     read_gpu_names,
 )
 from nl2sql.errors import QuorumError
-from nl2sql.settings import Settings
 from quorumsql.loopback import is_loopback
 from serve_app.operations.background import describe_port, is_ready, service_url
 from serve_app.operations.checks import Check
@@ -25,6 +24,7 @@ from serve_app.operations.checks.models import (
     check_vllm,
     check_weights,
 )
+from serve_app.settings import Settings
 
 # For weights, activations and interpreter of the 0.5B model; vLLM needs its KV cache in addition.
 _ENGINE_GIB = {"vllm": 4, "openvino": 2}

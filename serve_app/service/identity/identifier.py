@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from retrieval.index_store.credentials import PREFIX, ApiKeyStore
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.identity.static_tokens import build_unknown, read_bearer_token
+from serve_app.settings.identity import IdentitySettings
 
 
 class Identifier:

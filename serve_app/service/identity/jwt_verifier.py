@@ -9,9 +9,9 @@ from typing import Any
 import jwt
 
 from nl2sql.errors import Unauthenticated
-from nl2sql.settings.identity import LOCAL, JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
 from serve_app.service.identity.public_keys import PublicKeys, read_keys
+from serve_app.settings.identity import LOCAL, JwtSettings
 
 LEEWAY_S = 30
 """The tolerated difference of the clocks."""

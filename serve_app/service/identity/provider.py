@@ -19,7 +19,6 @@ from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from nl2sql.settings.identity import JwtSettings, LoginSettings
 from nl2sql.types import Principal
 from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
 from serve_app.service.identity.public_keys import (
@@ -29,6 +28,7 @@ from serve_app.service.identity.public_keys import (
     read_metadata,
 )
 from serve_app.service.identity.sign_ins import PendingSignIn
+from serve_app.settings.identity import JwtSettings, LoginSettings
 
 _MOST_CODE_CHARS = 4096
 

@@ -19,7 +19,7 @@ import httpx
 import jwt
 
 from nl2sql.errors import Unavailable
-from nl2sql.settings.identity import JwtSettings, check_key_url
+from serve_app.settings.identity import JwtSettings, check_key_url
 
 REFRESH_S = 300.0
 """Keys are read again at this age, so that one that the issuer withdrew is refused by then."""

@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from nl2sql.errors import LimitReached, Unauthenticated
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from retrieval.index_store.credentials import PREFIX, ApiKeyStore, SignIn, SignInStore
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.identity.static_tokens import build_unknown
 from serve_app.service.request_checks import NotFound
+from serve_app.settings.identity import IdentitySettings
 
 if TYPE_CHECKING:
     # Loaded only where people sign in at a provider: it brings Authlib.

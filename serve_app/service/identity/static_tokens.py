@@ -6,10 +6,10 @@ Needs nothing but the settings: Ray's HTTP proxy uses it too.
 from __future__ import annotations
 
 from nl2sql.errors import Unauthenticated
-from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.service import PageSettings
 from nl2sql.types import Principal
 from quorumsql.contract.identity import SignInMethod
+from serve_app.settings.identity import IdentitySettings
+from serve_app.settings.service import PageSettings
 
 _HINT = "Send the header `Authorization: Bearer …` with a token of one of the principals."
 

@@ -12,9 +12,9 @@ from psycopg import sql
 
 import data.demo_erp
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import Principal
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from serve_app.settings import Settings, parse_settings
 from tests.attacks.injections.injection import Injection
 from tests.demo import MODULES
 from tests.oracle.grants import read_policy

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nl2sql.settings.pipeline import AnswerSettings
+from serve_app.settings.service import AnswerSettings
 from tests.attacks.injections.injection import INJECTIONS, SAID, STORED, Injection, ObeyingEngine
 from tests.attacks.injections.planted import PRINCIPALS, SECRETS
 from tests.attacks.injections.service import Service

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from generation.prompts.relative_dates import render_today
-from nl2sql.settings import Settings
 from nl2sql.types import Plan
+from serve_app.settings import Settings
 from tests.fakes import build_context, build_question, build_settings
 from tests.generation.written_prompt import write_prompt
 

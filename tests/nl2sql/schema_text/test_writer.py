@@ -15,6 +15,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.schema_text import SchemaWriter, WrittenSchema, render_schema
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.schema_text.writer import rank_columns
+from nl2sql.settings import ModelSettings
 from nl2sql.types import (
     Plan,
     RetrievedTable,
@@ -23,7 +24,7 @@ from nl2sql.types import (
     ValueMatch,
 )
 from tests.conftest import ROOT
-from tests.fakes import FakeEngine, build_context, build_key, build_settings, build_table
+from tests.fakes import FakeEngine, build_context, build_key, build_table
 from tests.retrieval.semantics.files import REVENUE
 
 CONTEXT = build_context()
@@ -56,8 +57,7 @@ async def write(
     plan: Plan | None = None,
     beside: tuple[str, ...] = BESIDE,
 ) -> WrittenSchema:
-    settings = build_settings(model={"max_model_len": window}, sampling={"max_tokens": 100})
-    return await SchemaWriter(engine, settings).write(
+    return await SchemaWriter(engine, ModelSettings(max_model_len=window)).write(
         context, beside=beside, answer_tokens=100, plan=plan
     )
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.runs.variants import override
 from nl2sql.answers import Answered, Clarify, Trace
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.types import (
@@ -23,6 +22,7 @@ from nl2sql.types import (
 from ranking.confidence.calibration import load_calibration
 from ranking.ranker import CandidateRanker
 from ranking.vote.order import says_nothing, vote
+from serve_app.operations.variants import override
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,

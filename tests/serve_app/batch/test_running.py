@@ -10,10 +10,10 @@ import psutil
 import pytest
 
 from nl2sql.errors import EngineUnavailable
-from nl2sql.settings import Settings
 from serve_app.batch.figures import BatchProgress
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.running import find_cause, run_job
+from serve_app.settings import Settings
 from tests.fakes import build_result, build_settings
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 from tests.serve_app.served import OneQueryGenerator, build_app, serve

@@ -11,10 +11,10 @@ import yaml
 
 from data.demo_erp import SETTINGS
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.settings import Settings, load_settings
 from serve_app.cli.reference import list_settings
 from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import check_memory, run_checks
+from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
 from tests.serve_app.cli.conftest import Call
 

@@ -10,8 +10,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from nl2sql.errors import QuorumError
-from nl2sql.settings import Settings
 from serve_app.cli.app import app
+from serve_app.settings import Settings
 from tests.execution.sqlite.shop import build_shop
 
 LINES = (

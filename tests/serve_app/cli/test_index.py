@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from execution.postgres.embedded import INDEXER, EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable, InvalidRequest, UnknownDatabase
-from nl2sql.settings import Settings, load_settings
 from retrieval.index_store.store import IndexStore
 from serve_app.cli.app import app
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import SilentReporter
+from serve_app.settings import Settings, load_settings
 from tests.retrieval.index_store.conftest import create_index
 
 

@@ -10,7 +10,6 @@ import yaml
 from typer.testing import CliRunner
 
 from nl2sql.errors import PolicyError, QuorumError
-from nl2sql.settings import Settings, load_settings
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.databases import check_row_security
@@ -18,6 +17,7 @@ from serve_app.operations.row_level_security import (
     check_row_level_security,
     is_applied_but_unused,
 )
+from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
 
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"

@@ -10,12 +10,13 @@ import pytest
 
 from generation.models.registry import load_embedder, load_registry
 from nl2sql.errors import ModelCorrupt, SettingsError
-from nl2sql.settings import ModelSettings, load_settings, parse_settings
+from nl2sql.settings import ModelSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
 from quorumsql.contract import QueryRequest
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.run import run_checks
+from serve_app.settings import load_settings, parse_settings
 from tests.execution.duckdb.shop import build_shop
 from tests.fakes import FakeCatalogs
 from tests.generation.models.test_adapters import write_adapter

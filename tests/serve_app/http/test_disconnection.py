@@ -11,7 +11,6 @@ import pytest
 from starlette.types import Message
 
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from nl2sql.settings import Settings
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
@@ -19,6 +18,7 @@ from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
+from serve_app.settings import Settings
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.served import NO_TOOLS

@@ -9,7 +9,6 @@ import pytest
 
 from nl2sql.answers import Answer
 from nl2sql.errors import Unauthenticated, UnknownDatabase
-from nl2sql.settings import Settings
 from nl2sql.types import Entitlement, Principal, Question
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
@@ -20,6 +19,7 @@ from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
+from serve_app.settings import Settings
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.identity_provider import (

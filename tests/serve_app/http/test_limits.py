@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from nl2sql.settings import Settings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
+from serve_app.settings import Settings
 from tests.fakes import build_settings
 from tests.serve_app.replicas import SlowGenerator, run_replicas
 from tests.waiting import wait_for

@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pytest
 
-from nl2sql.settings.identity import IdentitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.service.identity.sign_ins import MOST_FAILURES, choose_place
+from serve_app.settings.identity import IdentitySettings
 from tests.serve_app.identity_provider import (
     AUDIENCE,
     CLIENT_ID,

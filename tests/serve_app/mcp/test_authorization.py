@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from execution.guard.guard import SqlGuard
-from nl2sql.settings import Settings
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.services import IdentityParts
+from serve_app.settings import Settings
 from tests.fakes import SHOP, FakeCatalogs, build_settings
 from tests.serve_app.identity_provider import (
     AUDIENCE,

@@ -12,12 +12,12 @@ import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
 
-from evaluation.runs.variants import override
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Diagnostic, Principal, ResultSet
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.mcp.documents import MOST_CHARS
+from serve_app.operations.variants import override
 from tests.fakes import (
     SHOP,
     FakeCatalogs,

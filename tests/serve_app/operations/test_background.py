@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.service import ServeSettings
 from serve_app.operations.background import check_port
+from serve_app.settings.service import ServeSettings
 
 
 def test_a_port_that_is_taken_is_told() -> None:

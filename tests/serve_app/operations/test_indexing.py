@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import IndexReport, index_databases
 from serve_app.reporting import SilentReporter
+from serve_app.settings import Settings, parse_settings
 from tests.retrieval.index_store.conftest import create_index
 
 

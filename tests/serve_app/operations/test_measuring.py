@@ -7,7 +7,6 @@ from pathlib import Path
 
 from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile, Source
 from evaluation.runs.run_folder import read_run
-from evaluation.runs.variants import build_variant, build_variants, override
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, draw_sample
@@ -17,6 +16,7 @@ from serve_app.operations.measuring import (
     measure,
     name_run,
 )
+from serve_app.operations.variants import build_variant, build_variants, override
 from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 from tests.fakes import build_settings, count_fake_tokens

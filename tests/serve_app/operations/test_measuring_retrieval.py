@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from data.benchmarks.types import Benchmark, Configured
-from evaluation.retrieval.variants import VARIANTS, choose_variants
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.measuring_retrieval import measure_retrieval
+from serve_app.operations.retrieval_variants import VARIANTS, choose_variants
 from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 

@@ -12,7 +12,6 @@ from sqlglot import exp
 from typer.testing import CliRunner
 
 from data.benchmarks.load import load_benchmark
-from evaluation.runs.variants import override
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Question
 from serve_app.cli.app import app
@@ -20,6 +19,7 @@ from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.training_pairs import export_pairs
+from serve_app.operations.variants import override
 from serve_app.reporting import SilentReporter
 from tests.fakes import FakeEngine, StubEngine
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from ray import serve
 
-from nl2sql.settings.service import ObservabilitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.ray.running import start_service, stop_service
+from serve_app.settings.service import ObservabilitySettings
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.echo_replica import EchoReplica
 

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_app
 from serve_app.ray.running import start_service
 from serve_app.ray.starting import check_exposure
+from serve_app.settings import parse_settings
 
 DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}
 TOKEN = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}

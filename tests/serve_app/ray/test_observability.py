@@ -15,8 +15,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from nl2sql.settings.service import ObservabilitySettings
 from serve_app.composition.wiring import Wiring
+from serve_app.settings.service import ObservabilitySettings
 from tests.serve_app.ray.ray_service import serving
 from tests.waiting import wait_for
 

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.service import AuditSettings, PageSettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
+from serve_app.settings.identity import IdentitySettings
+from serve_app.settings.service import AuditSettings, PageSettings
 from tests.serve_app.ray.ray_service import serving
 
 pytestmark = pytest.mark.timeout(600)

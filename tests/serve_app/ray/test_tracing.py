@@ -8,8 +8,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from nl2sql.settings.service import ObservabilitySettings
 from serve_app.ray.tracing import RayTracer, find_tracer, prepare_tracing
+from serve_app.settings.service import ObservabilitySettings
 
 ENDPOINT = "http://localhost:4318/v1/traces"
 

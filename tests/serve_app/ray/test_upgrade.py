@@ -16,10 +16,10 @@ import pytest
 import yaml
 from ray import serve
 
-from nl2sql.settings.identity import IdentitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
 from serve_app.ray.running import APPLICATION
+from serve_app.settings.identity import IdentitySettings
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.ray.ray_service import serving
 from tests.waiting import wait_for

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import IndexUnavailable, Unauthenticated
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.service.identity.identifier import Identifier
+from serve_app.settings.identity import IdentitySettings
 
 ANN = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}
 

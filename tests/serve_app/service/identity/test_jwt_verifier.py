@@ -16,9 +16,9 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from nl2sql.settings.identity import JwtSettings
 from nl2sql.types import Principal
 from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.settings.identity import JwtSettings
 from tests.serve_app.identity_provider import (
     AUDIENCE,
     IdentityProvider,

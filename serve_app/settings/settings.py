@@ -8,37 +8,28 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
+from nl2sql.settings import LimitSettings, StageSettings
 from nl2sql.settings.database import (
     ConnectionSettings,
-    DatabaseSettings,
     build_duckdb_connection,
     build_sqlite_connection,
 )
-from nl2sql.settings.identity import LOCAL, IdentitySettings, JwtSettings
-from nl2sql.settings.limits import LimitSettings
-from nl2sql.settings.model import ModelSettings
-from nl2sql.settings.pipeline import (
-    AnswerSettings,
-    FlagSettings,
-    IndexSettings,
-    RankingSettings,
-    RepairSettings,
-    RetrievalSettings,
-    SamplingSettings,
-    SessionSettings,
-)
+from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.settings.section import Section
-from nl2sql.settings.service import (
+from nl2sql.types import Principal
+from nl2sql.yaml_file import check_yaml, read_yaml
+from serve_app.settings.identity import LOCAL, IdentitySettings, JwtSettings
+from serve_app.settings.service import (
+    AnswerSettings,
     AuditSettings,
+    IndexSettings,
     ObservabilitySettings,
     PageSettings,
     ServeSettings,
 )
-from nl2sql.types import Principal
-from nl2sql.yaml_file import check_yaml, read_yaml
 
 
-class Settings(Section):
+class Settings(StageSettings):
     """The whole of ``quorumsql.yaml``."""
 
     home: Path = Field(
@@ -46,19 +37,12 @@ class Settings(Section):
         description="Folder of weights, embedded server and logs; relative to this file.",
     )
     default_database: str = Field("", description="The database if a request names none.")
-    databases: dict[str, DatabaseSettings] = Field(min_length=1)
     identity: IdentitySettings = IdentitySettings()
     audit: AuditSettings = AuditSettings()
     index: IndexSettings = IndexSettings()
-    retrieval: RetrievalSettings = RetrievalSettings()
-    model: ModelSettings = ModelSettings()
-    sampling: SamplingSettings = SamplingSettings()
     limits: LimitSettings = LimitSettings()
-    ranking: RankingSettings = RankingSettings()
-    repair: RepairSettings = RepairSettings()
     sessions: SessionSettings = SessionSettings()
     answer: AnswerSettings = AnswerSettings()
-    flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
     page: PageSettings = PageSettings()
     observability: ObservabilitySettings = ObservabilitySettings()

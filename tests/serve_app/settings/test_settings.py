@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings import Settings, load_settings, parse_settings
 from nl2sql.settings.database import ConnectionSettings
-from nl2sql.settings.service import ObservabilitySettings
+from serve_app.settings import Settings, load_settings, parse_settings
+from serve_app.settings.service import ObservabilitySettings
 from tests.fakes import build_settings
 
 EMBEDDED = {"url": "embedded"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
-from nl2sql.settings import Settings
+from serve_app.operations.variants import override
+from serve_app.settings import Settings
 
 _NO_ROUTER = "flags.module_router=false"
 _NO_VALUES = "flags.value_index=false"

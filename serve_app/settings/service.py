@@ -1,12 +1,14 @@
-"""The HTTP service, its page, what it records, and batch jobs."""
+"""The HTTP service, its page, what it records, and the index."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from nl2sql.settings.database import ConnectionSettings
 from nl2sql.settings.section import Section
 
 _HOST = re.compile(r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
@@ -155,3 +157,24 @@ class ObservabilitySettings(Section):
                 "it holds a user or key; set the environment variable OTEL_EXPORTER_OTLP_HEADERS"
             )
         return url
+
+
+class IndexSettings(Section):
+    """The schema index: in a PostgreSQL database with pgvector, in the schema `quorumsql`."""
+
+    connection: ConnectionSettings = ConnectionSettings(url="embedded")
+    embedder: str = Field(
+        "all-MiniLM-L6-v2",
+        description="The embedding model. Others than the default (sentence-transformers, by name, "
+        "hub id or folder) need the extra `embedders`.",
+    )
+
+
+class AnswerSettings(Section):
+    """Answers in words."""
+
+    text: Literal["off", "rule", "model"] = Field(
+        "rule",
+        description="What words an answer when the request does not say: nothing; a rule, which "
+        "says little; or the model, whose text is checked against the rows.",
+    )

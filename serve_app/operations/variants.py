@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings import Settings, parse_settings
 from nl2sql.settings.pipeline import MOST_K
+from serve_app.settings import Settings, parse_settings
 
 BASELINES = ("plain",)
 ADAPTIVE = "adaptive"

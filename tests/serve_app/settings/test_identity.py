@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
+from serve_app.settings.identity import IdentitySettings
 from tests.fakes import build_settings
 
 IDENTITY: dict[str, Any] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.runs.variants import build_variant, build_variants, override, parse_count
 from nl2sql.errors import SettingsError
+from serve_app.operations.variants import build_variant, build_variants, override, parse_count
 from tests.fakes import build_settings
 
 SETTINGS = build_settings()
