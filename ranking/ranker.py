@@ -181,7 +181,7 @@ class CandidateRanker:
             for assessment in assessments
         )
         if self._flags.vote:
-            most = question.k or MOST_ADAPTIVE_K
+            most = MOST_ADAPTIVE_K if question.k == "adaptive" else question.k
             return vote(assessments, samples=samples, most_samples=most)
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None

@@ -103,7 +103,7 @@ class Judge:
             reason="" if isinstance(answer, AnsweredResponse) else answer.reason,
             sql=answered.sql if answered else "",
             result=_preview(result),
-            k=trace.samples or trace.k,
+            k=trace.samples or 1,
             confidence=getattr(answer, "confidence", 0.0),
             quorum=bool(answered and answered.quorum),
             correct=bool(answered) and right.get(winner, False),
@@ -121,13 +121,12 @@ class Judge:
         )
 
     async def describe_failure(
-        self, example: Example, *, evidence: bool, k: int, reason: str, seconds: float
+        self, example: Example, *, evidence: bool, reason: str, seconds: float
     ) -> QuestionRecord:
         """The record of a question that cannot be judged: its gold or the system failed."""
         gold = await self.gold(example)
         return QuestionRecord(
             **_describe_example(example, gold, evidence),
-            k=k,
             reason=reason,
             seconds=round(seconds, 3),
         )

@@ -145,7 +145,7 @@ def _list_facts(manifest: RunManifest) -> Iterator[tuple[str, str]]:
     yield "evidence", "given" if manifest.evidence else "not given"
     model = manifest.configuration.get("model", {})
     yield "model", str(model.get("name", "unknown"))
-    yield "sampling", f"K={manifest.k or 'adaptive'}, seed {manifest.seed}"
+    yield "sampling", f"K={manifest.k}, seed {manifest.seed}"
     if manifest.samples:
         yield "samples", f"kept in {manifest.samples}; samples read from it took no time"
     yield "questions in flight", str(manifest.concurrency)

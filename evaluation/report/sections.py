@@ -11,6 +11,7 @@ from typing import Any
 from evaluation.metrics.figures import PairedComparison, Summary
 from evaluation.runs.manifest import RunManifest, find_differences
 from evaluation.runs.records import QuestionRecord
+from quorumsql.contract.model import CandidateCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,14 @@ def build_sections(
     return tuple(sections)
 
 
+def _place_run(run: Run) -> tuple[bool, bool, CandidateCount]:
+    manifest = run.manifest
+    return not manifest.baseline, manifest.k == "adaptive", manifest.k
+
+
 def _label_runs(group: Sequence[Run]) -> tuple[Run, ...]:
     """The runs in order, named by their variant and the settings that the first run has not."""
-    ordered = sorted(group, key=lambda run: (not run.manifest.baseline, run.manifest.k))
+    ordered = sorted(group, key=_place_run)
     base = ordered[0].manifest.configuration
     names = [
         ", ".join((run.manifest.variant, *list_changes(base, run.manifest.configuration)))

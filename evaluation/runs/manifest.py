@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation.runs.records import Record
+from quorumsql.contract.model import CandidateCount
 
 # The fields that can differ between two sessions of one run.
 _PER_SESSION = frozenset({"started_at", "seconds", "finished"})
@@ -26,7 +27,7 @@ class RunManifest(Record):
     dialect: str
     variant: str
     baseline: str = ""
-    k: int
+    k: CandidateCount
     seed: int
     sample: int = 0
     sample_seed: int = 0

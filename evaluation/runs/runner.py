@@ -64,7 +64,7 @@ async def _ask_one(
     gold = await judge.gold(example)
     if gold.error:
         return await judge.describe_failure(
-            example, evidence=manifest.evidence, k=manifest.k, reason="", seconds=0.0
+            example, evidence=manifest.evidence, reason="", seconds=0.0
         )
     question = Question(
         text=example.question,
@@ -85,7 +85,6 @@ async def _ask_one(
         return await judge.describe_failure(
             example,
             evidence=manifest.evidence,
-            k=manifest.k,
             reason=str(error),
             seconds=time.perf_counter() - start,
         )

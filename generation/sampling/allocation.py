@@ -1,6 +1,6 @@
 """How many samples a round draws, and their distribution over the prompt variants.
 
-With ``sampling.k: 0`` the first round depends on the question's difficulty; further rounds draw
+With ``k: adaptive`` the first round depends on the question's difficulty; further rounds draw
 two samples each, until the ranking is settled or ``MOST_ADAPTIVE_K`` are drawn. The points
 were derived from 300 questions of Spider: all four samples agreed on 67 % of those with 0 points,
 on 25 % with 1 point, and on one in eight with more.
@@ -80,9 +80,9 @@ def rate_difficulty(question: Question, plan: Plan) -> int:
 def count_round(question: Question, plan: Plan, round_number: int) -> tuple[int, bool]:
     """The number of samples of this round, and whether another round may follow.
 
-    A question with ``k`` gets exactly one round of ``k`` samples.
+    A question with a number gets exactly one round of so many samples.
     """
-    if question.k:
+    if question.k != "adaptive":
         return question.k, False
     points = rate_difficulty(question, plan)
     first = _K_DEFAULT if points else _K_EASY

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from nl2sql.settings.section import Section
+from quorumsql.contract.model import CandidateCount
 
 
 class FlagSettings(Section):
@@ -99,21 +100,17 @@ class RetrievalSettings(Section):
     )
 
 
-MOST_K = 32
-"""Most candidates that a request may ask for."""
-
 MOST_ADAPTIVE_K = 8
-"""With k=0: most candidates in all rounds together."""
+"""Most candidates in all rounds together, where their number is adaptive."""
 
 
 class SamplingSettings(Section):
     """How candidates are drawn."""
 
-    k: int = Field(
+    k: CandidateCount = Field(
         8,
-        ge=0,
-        le=MOST_K,
-        description="Candidates if the request names no k; 0: as many as the question needs.",
+        description="Candidates if the request names no k; adaptive: as many as the question "
+        "needs.",
     )
     temperature: float = Field(
         0.7, ge=0, le=2, description="For k > 1; a single candidate is sampled greedily."

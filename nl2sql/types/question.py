@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Literal
 
 from nl2sql.languages.phrases import say_in_english
+from quorumsql.contract.model import CandidateCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Principal:
 class Question:
     """A question in plain language about one database, and how to answer it.
 
-    ``k`` candidates are sampled with ``seed``, or as many as needed if ``k`` is 0; at most
+    ``k`` candidates are sampled with ``seed``, or as many as needed if it is ``adaptive``; at most
     ``max_rows`` rows are returned. ``evidence`` is additional knowledge, shown to the model with
     the question. ``session`` is the id of the conversation (empty: none). ``chosen_sql`` is the
     query of the interpretation that the principal chose: it is run, and nothing is sampled.
@@ -135,7 +136,7 @@ class Question:
     text: str
     database: str
     principal: Principal
-    k: int
+    k: CandidateCount
     seed: int
     max_rows: int
     evidence: str = ""

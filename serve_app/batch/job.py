@@ -28,6 +28,7 @@ from pyarrow import parquet
 from pydantic import BaseModel, ConfigDict
 
 from nl2sql.errors import SettingsError
+from quorumsql.contract.model import CandidateCount
 from serve_app.batch.questions import BatchQuestion, build_questions_table, complete_ids
 from serve_app.batch.results import Row, render_rows
 from serve_app.batch.storage import Folder
@@ -51,7 +52,7 @@ class JobSpec(BaseModel):
     files: list[list[Any]] = []
     principal: str = ""
     database: str = ""
-    k: int | None = None
+    k: CandidateCount | None = None
     seed: int | None = None
     max_rows: int | None = None
     kept_rows: int = 0

@@ -21,12 +21,14 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
+    CountOption,
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
     UrlOption,
     ask_showing_progress,
     open_client,
+    read_count,
 )
 from serve_app.http.formats import FORMATS, Format
 
@@ -40,10 +42,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question in plain language.")],
     evidence: Annotated[str, typer.Option(help="Additional knowledge, such as a definition.")] = "",
     database: DatabaseOption = None,
-    k: Annotated[
-        int | None,
-        typer.Option(help="How many candidates to sample; 0: as many as the question needs."),
-    ] = None,
+    k: CountOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows to return.")] = None,
     url: UrlOption = "",
@@ -74,7 +73,7 @@ def ask(
         question=question,
         evidence=evidence,
         database=database,
-        k=k,
+        k=read_count(k),
         seed=seed,
         max_rows=max_rows,
         session=session,

@@ -18,7 +18,7 @@ from serve_app.batch.running import choose_block_rows, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, prints, say
-from serve_app.cli.service_or_process import PrincipalOption, UrlOption
+from serve_app.cli.service_or_process import CountOption, PrincipalOption, UrlOption, read_count
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import is_ready, service_url
 
@@ -41,7 +41,7 @@ def batch(
         str, typer.Argument(metavar="OUTPUT", help="The job's folder, as a path or a URI.")
     ],
     database: Annotated[str, typer.Option(help="The database of questions that name none.")] = "",
-    k: Annotated[int | None, typer.Option(help="How many candidates to sample.")] = None,
+    k: CountOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.")] = None,
     rows: Annotated[
@@ -70,7 +70,7 @@ def batch(
         files=describe_files(input_),
         principal=principal,
         database=database,
-        k=k,
+        k=read_count(k),
         seed=seed,
         max_rows=max_rows,
         kept_rows=rows,

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from typing import Annotated, Literal
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
+from nl2sql.errors import SettingsError
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest, QueryResponse
+from quorumsql.contract.model import CandidateCount
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import TerminalReporter, show_progress
 from serve_app.operations.background import service_url
@@ -22,10 +25,30 @@ PrincipalOption = Annotated[
 InProcessOption = Annotated[
     bool, typer.Option("--in-process", help="Use no service: load the model in this process.")
 ]
+CountOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|adaptive",
+        help="How many candidates to sample; adaptive: as many as the question needs.",
+    ),
+]
 AnswerTextOption = Annotated[
     Literal["off", "rule", "model"] | None,
     typer.Option(help="What writes the answer in words; default: as configured."),
 ]
+
+
+def read_count(text: str | None) -> CandidateCount | None:
+    """The number of candidates. Raises SettingsError."""
+    if text is None:
+        return None
+    try:
+        count: CandidateCount = TypeAdapter(CandidateCount).validate_python(
+            int(text) if text.isdecimal() else text
+        )
+    except ValidationError as error:
+        raise SettingsError(f"--k {text}: {error.errors()[0]['msg']}.") from error
+    return count
 
 
 @contextmanager

@@ -9,20 +9,19 @@ from typing import Any
 import yaml
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.pipeline import MOST_K
+from quorumsql.contract.model import CandidateCount
 from serve_app.settings import Settings, parse_settings
 
 BASELINES = ("plain",)
-ADAPTIVE = "adaptive"
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One configuration, under the name that reports show; ``k`` 0 is adaptive."""
+    """One configuration, under the name that reports show."""
 
     name: str
     settings: Settings
-    k: int
+    k: CandidateCount
     baseline: str = ""
 
 
@@ -52,7 +51,7 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
 
 
 def build_variants(
-    settings: Settings, counts: Sequence[int], baseline: str = ""
+    settings: Settings, counts: Sequence[CandidateCount], baseline: str = ""
 ) -> tuple[Variant, ...]:
     """The baseline, if one is named, and a variant for each K; the settings' own K without either.
 
@@ -64,7 +63,7 @@ def build_variants(
     return first + tuple(build_variant(settings, k, "") for k in dict.fromkeys(counts))
 
 
-def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
+def build_variant(settings: Settings, k: CandidateCount | None, baseline: str) -> Variant:
     """One variant, or the baseline. Raises SettingsError for an unknown baseline."""
     if baseline:
         if baseline not in BASELINES:
@@ -72,32 +71,5 @@ def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
                 f"There is no baseline {baseline!r}.", hint=f"There is: {', '.join(BASELINES)}."
             )
         return Variant(baseline, settings, 1, baseline)
-    count = _check_k(settings.sampling.k if k is None else k)
-    return Variant(f"K={name_count(count)}", settings, count)
-
-
-def name_count(k: int) -> str:
-    """K as commands and reports write it.
-
-    >>> name_count(8), name_count(0)
-    ('8', 'adaptive')
-    """
-    return str(k) if k else ADAPTIVE
-
-
-def parse_count(text: str) -> int:
-    """K from a command line; 0 for adaptive. Raises SettingsError."""
-    word = text.strip()
-    if word == ADAPTIVE:
-        return 0
-    if not word.isdecimal() or not int(word):
-        raise SettingsError(
-            f"--k {text}: this is no number from 1.", hint=f"For example --k 8, or --k {ADAPTIVE}."
-        )
-    return int(word)
-
-
-def _check_k(k: int) -> int:
-    if not 0 <= k <= MOST_K:
-        raise SettingsError(f"K must be from 1 to {MOST_K}, or {ADAPTIVE}; it is {k}.")
-    return k
+    count = k or settings.sampling.k
+    return Variant(f"K={count}", settings, count)

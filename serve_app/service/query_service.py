@@ -17,7 +17,6 @@ from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, Observer, Probe
-from nl2sql.settings.pipeline import MOST_K, SamplingSettings
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
 from retrieval.schema_directory import SchemaDirectory
@@ -229,20 +228,10 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         evidence=check_text("evidence", request.evidence, MOST_QUESTION_CHARS),
         database=settings.database_name(request.database, principal),
         principal=principal,
-        k=_choose_k(request.k, settings.sampling),
+        k=request.k or settings.sampling.k,
         seed=request.seed or 0,
         max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
         chosen_sql=check_text("chosen_sql", request.chosen_sql, MOST_QUESTION_CHARS),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
     )
-
-
-def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
-    """The requested K, or the configured one; 0 means as many as the question needs."""
-    if asked is not None and not 0 <= asked <= MOST_K:
-        raise InvalidRequest(
-            f"k must be from 1 to {MOST_K}, or 0 for as many as the question needs; it is {asked}.",
-            field="k",
-        )
-    return sampling.k if asked is None else asked

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
 Text = SkipValidation[str]
 """Text that is not validated: it may hold a lone surrogate, which pydantic refuses."""
@@ -26,6 +35,25 @@ SpreadsheetSafe = Annotated[
         "before text that they would run as a formula."
     ),
 ]
+
+MOST_K = 32
+"""Most candidates that a request may ask for."""
+
+
+def _read_count(value: object, read: ValidatorFunctionWrapHandler) -> Any:
+    """What is read, or one error in place of one for each of the two forms."""
+    try:
+        return read(value)
+    except ValidationError as error:
+        message = f"It must be a number from 1 to {MOST_K}, or adaptive"
+        raise PydanticCustomError("candidate_count", "{message}", {"message": message}) from error
+
+
+CandidateCount = Annotated[
+    Annotated[int, Field(strict=True, ge=1, le=MOST_K)] | Literal["adaptive"],
+    WrapValidator(_read_count),
+]
+"""A number of candidates; ``adaptive``: as many as the question needs."""
 
 
 class RequestModel(BaseModel):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from quorumsql.contract.model import RequestModel, SpreadsheetSafe
+from quorumsql.contract.model import CandidateCount, RequestModel, SpreadsheetSafe
 
 
 class QueryRequest(RequestModel):
@@ -19,8 +19,8 @@ class QueryRequest(RequestModel):
     question: str = Field(description="The question in plain language.")
     evidence: str = Field("", description="Additional knowledge, such as a definition.")
     database: str | None = Field(None, description="The database to ask.")
-    k: int | None = Field(
-        None, description="How many candidates to sample; 0: as many as the question needs."
+    k: CandidateCount | None = Field(
+        None, description="How many candidates to sample; adaptive: as many as the question needs."
     )
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed for repeatable answers.")
     max_rows: int | None = Field(None, description="Most rows to return.")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quorumsql.contract.model import PREDICATES, ResponseModel, Text
+from quorumsql.contract.model import PREDICATES, CandidateCount, ResponseModel, Text
 
 
 class ModuleResponse(ResponseModel):
@@ -173,7 +173,7 @@ class StageResponse(ResponseModel):
 class TraceResponse(ResponseModel):
     """Everything that led to the answer."""
 
-    k: int
+    k: CandidateCount
     samples: int
     wanted: int
     ended_early: bool

@@ -14,11 +14,12 @@ from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
 from serve_app.cli.output import Output, prints, say
+from serve_app.cli.service_or_process import read_count
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
-from serve_app.operations.variants import build_variants, override, parse_count
+from serve_app.operations.variants import build_variants, override
 
 
 @prints
@@ -65,7 +66,7 @@ def run(
     settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
         settings,
-        [parse_count(part) for part in split_list(k)],
+        [count for part in split_list(k) if (count := read_count(part))],
         baseline,
     )
     options = MeasureOptions(

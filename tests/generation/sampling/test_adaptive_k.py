@@ -35,9 +35,9 @@ def test_difficulty_is_counted_in_points(question: str, found: Plan, points: int
 @pytest.mark.parametrize(
     ("question", "found", "rounds"),
     [
-        pytest.param(build_question(k=0), plan(), [2, 2, 2, 2], id="easy"),
-        pytest.param(build_question(k=0), plan(joins=1), [4, 2, 2], id="default"),
-        pytest.param(build_question(text=LONG, k=0), plan(joins=2), [6, 2], id="hard"),
+        pytest.param(build_question(k="adaptive"), plan(), [2, 2, 2, 2], id="easy"),
+        pytest.param(build_question(k="adaptive"), plan(joins=1), [4, 2, 2], id="default"),
+        pytest.param(build_question(text=LONG, k="adaptive"), plan(joins=2), [6, 2], id="hard"),
         pytest.param(build_question(k=16), plan(joins=2), [16], id="k of the question"),
     ],
 )

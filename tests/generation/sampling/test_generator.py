@@ -171,7 +171,7 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     engine = FakeEngine(*[["SELECT 1"] * 2] * 3)
     ask = partial(
         CandidateGenerator(engine, build_settings()).generate,
-        build_question(k=0),
+        build_question(k="adaptive"),
         FOUND,
         PLAN,
     )

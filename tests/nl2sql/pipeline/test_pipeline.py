@@ -159,7 +159,9 @@ async def test_rounds_follow_until_the_ranking_is_settled() -> None:
     ranker = FakeRanker(
         known(GOOD, OTHER), rank(GOOD, samples=2), rank(GOOD, OTHER, samples=4, settled=True)
     )
-    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(build_question(k=0))
+    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(
+        build_question(k="adaptive")
+    )
     assert isinstance(answer, Answered)
     # Known candidates are not assessed again; their samples add up.
     assert [candidate.sql for candidate in ranker.assessed] == ["good", "other"]
@@ -192,7 +194,7 @@ async def test_what_earlier_rounds_brought_is_answered_when_the_engine_fails_lat
     first = replace(build_generated(GOOD.candidate), samples=2, wanted=2, more=True)
     generator = FakeGenerator(first, EngineUnavailable("Down."))
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2))
-    answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
+    answer = await build_pipeline(generator, ranker).answer(build_question(k="adaptive"))
     assert isinstance(answer, Answered)
     assert answer.trace.ended_early
     assert answer.trace.notes == ("The engine failed. Sampling ended with 2 candidates.",)
@@ -203,7 +205,7 @@ async def test_without_a_winner_the_engines_failure_is_raised() -> None:
     generator = FakeGenerator(first, EngineUnavailable("Down."))
     ranker = FakeRanker(known(BAD), rank(BAD, samples=2), rank(BAD, samples=2))
     with pytest.raises(EngineUnavailable, match="Down"):
-        await build_pipeline(generator, ranker).answer(build_question(k=0))
+        await build_pipeline(generator, ranker).answer(build_question(k="adaptive"))
 
 
 # -- the deadline ----------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
     generator = FakeGenerator(first)
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
     answer = await build_pipeline(generator, ranker, sampling_timeout_s=0.0).answer(
-        build_question(k=0)
+        build_question(k="adaptive")
     )
     assert isinstance(answer, Answered)
     trace = answer.trace

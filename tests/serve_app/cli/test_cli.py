@@ -128,7 +128,7 @@ def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
         (["run", "demo_erp", "--baseline", "fancy"], "There is: plain"),
         (["run", "demo_erp", "--evidence"], "has no evidence"),
         (["run", "nothing.json"], "nothing.json"),
-        (["run", "demo_erp", "--k", "2,one"], "For example --k 8"),
+        (["run", "demo_erp", "--k", "2,0"], "a number from 1 to 32, or adaptive"),
         (["retrieval", "demo_erp", "--variants", "dense"], "There are: cosine"),
         (["report", "."], "holds no run"),
     ],

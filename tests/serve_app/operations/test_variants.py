@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.errors import SettingsError
-from serve_app.operations.variants import build_variant, build_variants, override, parse_count
+from quorumsql.contract.model import CandidateCount
+from serve_app.operations.variants import build_variant, build_variants, override
 from tests.fakes import build_settings
 
 SETTINGS = build_settings()
@@ -35,42 +36,20 @@ def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str
         override(SETTINGS, [assignment])
 
 
-@pytest.mark.parametrize(
-    ("k", "baseline", "message"),
-    [
-        (None, "fancy", "no baseline 'fancy'"),
-        (-1, "", "K must be from 1 to 32, or adaptive; it is"),
-        (33, "", "K must be from 1 to 32, or adaptive; it is"),
-    ],
-)
-def test_a_variant_that_there_is_not_is_an_error(
-    k: int | None, baseline: str, message: str
-) -> None:
-    with pytest.raises(SettingsError, match=message):
-        build_variant(SETTINGS, k, baseline)
-
-
-def test_adaptive_is_a_k_of_its_own() -> None:
-    assert [parse_count(text) for text in ("8", " 16", "adaptive")] == [8, 16, 0]
-    variant = build_variant(SETTINGS, parse_count("adaptive"), "")
-    assert (variant.name, variant.k) == ("K=adaptive", 0)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "many", "", "1.5"])
-def test_what_is_no_k_is_an_error_that_says_so(text: str) -> None:
-    with pytest.raises(SettingsError, match="this is no number from 1"):
-        parse_count(text)
+def test_a_baseline_that_there_is_not_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="no baseline 'fancy'"):
+        build_variant(SETTINGS, None, "fancy")
 
 
 @pytest.mark.parametrize(
     ("counts", "baseline", "names"),
     [
-        ((), "", [f"K={SETTINGS.sampling.k or 'adaptive'}"]),
+        ((), "", [f"K={SETTINGS.sampling.k}"]),
         ((), "plain", ["plain"]),
-        ((1, 4, 4), "plain", ["plain", "K=1", "K=4"]),
+        ((1, "adaptive", 1), "plain", ["plain", "K=1", "K=adaptive"]),
     ],
 )
 def test_a_command_makes_a_run_for_each_k_and_the_baseline(
-    counts: tuple[int, ...], baseline: str, names: list[str]
+    counts: tuple[CandidateCount, ...], baseline: str, names: list[str]
 ) -> None:
     assert [variant.name for variant in build_variants(SETTINGS, counts, baseline)] == names

@@ -8,9 +8,10 @@ import pytest
 
 from nl2sql.answers import Answer, Refused, Trace
 from nl2sql.deadline import read_left_s
-from nl2sql.errors import DeadlineExceeded, InvalidRequest
+from nl2sql.errors import DeadlineExceeded
 from nl2sql.types import Principal, Question
 from quorumsql.contract import QueryRequest
+from quorumsql.contract.model import CandidateCount
 from serve_app.service.query_service import QueryService, build_question
 from tests.fakes import build_settings
 
@@ -21,21 +22,12 @@ ASKED = QueryRequest(question="How many orders?")
 # -- the question ----------------------------------------------------------------------------------
 
 
-def choose_k(asked: int | None, **sampling: int) -> int:
-    settings = build_settings(sampling=sampling)
-    return build_question(QueryRequest(question="q", k=asked), settings, MIA).k
-
-
-def test_a_request_may_leave_the_number_to_the_service_or_to_the_question() -> None:
-    assert choose_k(None, k=4) == 4
-    assert choose_k(None, k=0) == choose_k(0, k=4) == 0
-    assert choose_k(7, k=0) == 7
-
-
-@pytest.mark.parametrize("asked", [-1, 33])
-def test_a_wrong_number_is_told_what_is_right(asked: int) -> None:
-    with pytest.raises(InvalidRequest, match="from 1 to 32, or 0 for as many as the question"):
-        choose_k(asked)
+@pytest.mark.parametrize(("asked", "chosen"), [(None, 4), (7, 7), ("adaptive", "adaptive")])
+def test_a_request_may_leave_the_number_to_the_service_or_to_the_question(
+    asked: CandidateCount | None, chosen: CandidateCount
+) -> None:
+    request = QueryRequest(question="q", k=asked)
+    assert build_question(request, build_settings(sampling={"k": 4}), MIA).k == chosen
 
 
 # -- the time --------------------------------------------------------------------------------------

@@ -50,6 +50,12 @@ def test_every_wrong_key_is_listed() -> None:
     assert all(key in str(caught.value) for key in ("sampling.k:", "sampling.kk", "serve.port:"))
 
 
+@pytest.mark.parametrize("k", [0, 33, True, "many"])
+def test_a_wrong_number_of_candidates_is_told_what_is_right(k: object) -> None:
+    with pytest.raises(SettingsError, match="must be a number from 1 to 32, or adaptive"):
+        build_settings(sampling={"k": k})
+
+
 def test_a_key_that_is_misspelt_is_not_called_missing_too() -> None:
     with pytest.raises(SettingsError, match="did you mean 'databases'") as caught:
         parse_settings({"databses": {}})
