@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qs, unquote, urlsplit
 
 _PLACE = re.compile(
     r'^connection (?:failed|is bad): connection to server (at "[^"]*"(?: \([^)]*\))?, port \d+|'
@@ -50,8 +49,6 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "timeout|timed out|no route to host|unreachable": "Check host and port in the URL, and whether "
     "a firewall is in between.",
 }
-# In the options of a server: -c NAME=VALUE, -cNAME=VALUE or --NAME=VALUE.
-_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|\S)*)")
 _OTHER = "Check host, port, database, role and password."
 
 
@@ -72,24 +69,3 @@ def explain_failure(error: Exception) -> str:
         if re.search(words, text, re.IGNORECASE):
             return f"{text}. {remedy}"
     return f"{text}. {_OTHER}"
-
-
-def find_login(url: str) -> str:
-    """The login that a URL of PostgreSQL names, before its host or as ``?user=``; empty: none.
-
-    >>> find_login("postgresql://reader%40x@db/shop"), find_login("postgresql://db/shop?user=ann")
-    ('reader@x', 'ann')
-    """
-    parts = urlsplit(url)
-    return unquote(parts.username or "") or parse_qs(parts.query).get("user", [""])[-1]
-
-
-def find_search_path(url: str) -> str:
-    """The search path that a URL of PostgreSQL sets by ``?options=``; empty: none.
-
-    >>> find_search_path("postgresql://ann@db/shop?options=-csearch_path%3Dsales%2Cpublic")
-    'sales,public'
-    """
-    options = parse_qs(urlsplit(url).query).get("options", [""])[-1]
-    found = _SEARCH_PATH.findall(options)
-    return re.sub(r"\\(.)", r"\1", found[-1]) if found else ""

@@ -116,29 +116,6 @@ def find_nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), "")
 
 
-def find_lines(path: Path) -> dict[tuple[str, ...], int]:
-    """The line of each key and item of a file that ``read_yaml`` has read, counted from 1.
-
-    They are named by the keys and positions that lead to them.
-    """
-    lines: dict[tuple[str, ...], int] = {}
-
-    def visit(node: yaml.Node | None, place: tuple[str, ...]) -> None:
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                inside = (*place, str(key.value))
-                lines[inside] = key.start_mark.line + 1
-                visit(value, inside)
-        elif isinstance(node, yaml.SequenceNode):
-            for position, value in enumerate(node.value):
-                inside = (*place, str(position))
-                lines[inside] = value.start_mark.line + 1
-                visit(value, inside)
-
-    visit(yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), ())
-    return lines
-
-
 class _StrictLoader(yaml.SafeLoader):
     """Refuses duplicate keys: the second would silently replace the first."""
 

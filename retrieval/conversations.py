@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.concurrency import gather_all
-from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.protocols import Guard
 from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Principal, Question, Turn, Violation
+from retrieval.cursors import read_time_cursor, write_cursor
 from retrieval.index_store.conversation_store import (
     ConversationStore,
     KeptConversation,

@@ -6,17 +6,39 @@ Everything comes from the index, as far as the principal may see it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from nl2sql.catalog import Table
+from nl2sql.catalog import ForeignKey, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.protocols import Visibility
-from nl2sql.types import FewShot, Principal, TableDescriptions, Violation
+from nl2sql.types import FewShot, Principal, Violation
 from retrieval.examples.selector import ExampleSelector
 from retrieval.per_catalog import read_visible
 from retrieval.search.keys import find_table
 
 _MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescriptions:
+    """Tables of a database as a principal may see them, and the keys that start at them.
+
+    ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under
+    which the principal sees no table. ``total`` counts all tables that the principal may see.
+    ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
+    principal may not read it; ``masks`` pairs ``schema.table`` with the columns of which some rows
+    show NULL or a hash.
+    """
+
+    tables: tuple[Table, ...]
+    names: tuple[str, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    row_rules: tuple[tuple[str, str], ...] = ()
+    masks: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unknown: tuple[str, ...] = ()
+    total: int = 0
+    dialect: str = "postgres"
 
 
 class SchemaDirectory:

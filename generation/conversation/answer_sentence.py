@@ -13,8 +13,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, cast
 
+from generation.conversation.headings import NAMELESS, name_columns
 from nl2sql.languages import Language
-from nl2sql.results.headings import NAMELESS, name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 from nl2sql.yaml_file import read_packaged

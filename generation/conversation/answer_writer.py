@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from generation.conversation.answer_check import check_text, clean_text
 from generation.conversation.answer_sentence import is_small, render_sentence
+from generation.conversation.headings import name_columns
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.languages.detection import find_language
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
-from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import StageSettings
 from nl2sql.sql.threads import run_in_results_thread

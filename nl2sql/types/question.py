@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field
-from typing import Literal
 
 from nl2sql.languages.phrases import say_in_english
 from quorumsql.contract.model import CandidateCount
@@ -163,44 +162,3 @@ class Question:
         """
         parts = (self.text, self.evidence, say_in_english(self.text))
         return " ".join(part for part in parts if part)
-
-
-FeedbackOutcome = Literal["stored", "known", "removed", "recorded", "refused"]
-
-MOST_CHARS = 4000
-"""Most characters of an example's question, and of its query: longer ones would fill the prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
-
-    ``is_reviewed``: the principal may review answers, so the right query holds for others too.
-    """
-
-    database: str
-    question: str
-    sql: str
-    is_right: bool
-    principal: Principal
-    correction: str = ""
-    is_reviewed: bool = False
-
-    @property
-    def right_sql(self) -> str:
-        """The query that answers the question according to the feedback; else empty."""
-        return self.correction or (self.sql if self.is_right else "")
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackReceipt:
-    """The outcome of a feedback.
-
-    The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
-    from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
-    cannot run the query, and ``reason`` says why.
-    """
-
-    outcome: FeedbackOutcome
-    example: str = ""
-    reason: str = ""

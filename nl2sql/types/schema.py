@@ -1,4 +1,4 @@
-"""The results of retrieval and planning, and tables as described without a question."""
+"""The results of retrieval and planning."""
 
 from __future__ import annotations
 
@@ -132,27 +132,6 @@ class Definition:
     description: str = ""
     source: str = ""
     synonyms: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TableDescriptions:
-    """Tables of a database as a principal may see them, and the keys that start at them.
-
-    ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under
-    which the principal sees no table. ``total`` counts all tables that the principal may see.
-    ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
-    principal may not read it; ``masks`` pairs ``schema.table`` with the columns of which some rows
-    show NULL or a hash.
-    """
-
-    tables: tuple[Table, ...]
-    names: tuple[str, ...]
-    foreign_keys: tuple[ForeignKey, ...] = ()
-    row_rules: tuple[tuple[str, str], ...] = ()
-    masks: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    unknown: tuple[str, ...] = ()
-    total: int = 0
-    dialect: str = "postgres"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlglot.errors import SqlglotError
@@ -16,7 +16,6 @@ from sqlglot.errors import SqlglotError
 from nl2sql.errors import UnknownDatabase
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Feedback, FeedbackReceipt
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.records import (
     Rejected,
@@ -28,8 +27,28 @@ from retrieval.examples.records import (
     strip_sql,
 )
 from retrieval.index_store.example_store import ExampleStore, fold_question
-from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
+from retrieval.index_store.feedback_store import (
+    Feedback,
+    FeedbackNote,
+    FeedbackOutcome,
+    FeedbackStore,
+    build_note,
+)
 from retrieval.index_store.table_store import IndexConnections
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReceipt:
+    """The outcome of a feedback.
+
+    The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
+    from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
+    cannot run the query, and ``reason`` says why.
+    """
+
+    outcome: FeedbackOutcome
+    example: str = ""
+    reason: str = ""
 
 
 class FeedbackRecorder:

@@ -19,9 +19,9 @@ from nl2sql.concurrency import gather_all
 from nl2sql.errors import SettingsError
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Principal
-from nl2sql.types.question import MOST_CHARS
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.records import (
+    MOST_CHARS,
     Rejected,
     Verifier,
     build_example,

@@ -30,6 +30,9 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.index_store.example_store import Source, VerifiedExample, fold_question
 
+MOST_CHARS = 4000
+"""Most characters of an example's question, and of its query: longer ones would fill the prompt."""
+
 # To be raised with every change of the masking: the examples are then embedded again.
 _VERSION = 2
 

@@ -12,11 +12,29 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
-from nl2sql.types import Feedback, FeedbackOutcome
+from nl2sql.types import Principal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.table_store import TableStore
 
 _NOT_REVIEWED = "reviewed_by = '', reviewed_at = NULL, corrected_with = ''"
+
+FeedbackOutcome = Literal["stored", "known", "removed", "recorded", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
+
+    ``is_reviewed``: the principal may review answers, so the right query holds for others too.
+    """
+
+    database: str
+    question: str
+    sql: str
+    is_right: bool
+    principal: Principal
+    correction: str = ""
+    is_reviewed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

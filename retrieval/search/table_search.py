@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nl2sql.catalog import Table
-from nl2sql.cursors import read_cursor, refuse_cursor, write_cursor
 from nl2sql.words import drop_accents, fold_plural
+from retrieval.cursors import read_cursor, refuse_cursor, write_cursor
 
 # Further words of a search are ignored.
 _MOST_WORDS = 6

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nl2sql.errors import SettingsError
-from nl2sql.yaml_file import find_lines, read_yaml, suggest_key
+from nl2sql.yaml_file import read_yaml, suggest_key
 
 # Names are shown in prompts and answers, so they are plain words on one line.
 _Name = Annotated[str, Field(max_length=60, pattern=r"^\w[\w &/%.'-]*$")]
@@ -152,3 +153,26 @@ def _read_problem(problem: Any) -> Problem:
     if kind == "string_pattern_mismatch":
         return Problem(place, "write it on one line and without the sign `")
     return Problem(place, problem["msg"].removeprefix("Value error, "))
+
+
+def find_lines(path: Path) -> dict[tuple[str, ...], int]:
+    """The line of each key and item of a file that ``read_yaml`` has read, counted from 1.
+
+    They are named by the keys and positions that lead to them.
+    """
+    lines: dict[tuple[str, ...], int] = {}
+
+    def visit(node: yaml.Node | None, place: tuple[str, ...]) -> None:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                inside = (*place, str(key.value))
+                lines[inside] = key.start_mark.line + 1
+                visit(value, inside)
+        elif isinstance(node, yaml.SequenceNode):
+            for position, value in enumerate(node.value):
+                inside = (*place, str(position))
+                lines[inside] = value.start_mark.line + 1
+                visit(value, inside)
+
+    visit(yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), ())
+    return lines

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from execution.allowlists import Allowlist, extend_allowlist
 from execution.duckdb.database import DuckDbDatabase
@@ -12,7 +14,6 @@ from execution.policies.row_level_security.apply import find_index_role
 from execution.policies.row_level_security.blocks import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
-from nl2sql.connection_failures import find_login, find_search_path
 from nl2sql.settings.database import DatabaseSettings
 from retrieval.introspection.duckdb_file import DuckDbSource
 from retrieval.introspection.postgres.source import PostgresSource
@@ -100,3 +101,28 @@ def _find_file(database: DatabaseSettings) -> Path:
     file = database.reader.file_path
     assert file is not None, "databases of this dialect are files"
     return file
+
+
+# In the options of a server: -c NAME=VALUE, -cNAME=VALUE or --NAME=VALUE.
+_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|\S)*)")
+
+
+def find_login(url: str) -> str:
+    """The login that a URL of PostgreSQL names, before its host or as ``?user=``; empty: none.
+
+    >>> find_login("postgresql://reader%40x@db/shop"), find_login("postgresql://db/shop?user=ann")
+    ('reader@x', 'ann')
+    """
+    parts = urlsplit(url)
+    return unquote(parts.username or "") or parse_qs(parts.query).get("user", [""])[-1]
+
+
+def find_search_path(url: str) -> str:
+    """The search path that a URL of PostgreSQL sets by ``?options=``; empty: none.
+
+    >>> find_search_path("postgresql://ann@db/shop?options=-csearch_path%3Dsales%2Cpublic")
+    'sales,public'
+    """
+    options = parse_qs(urlsplit(url).query).get("options", [""])[-1]
+    found = _SEARCH_PATH.findall(options)
+    return re.sub(r"\\(.)", r"\1", found[-1]) if found else ""

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.results.json_values import describe_unreadable, to_json_value
-from nl2sql.types import ResultSet, SchemaContext, TableDescriptions
+from nl2sql.types import ResultSet, SchemaContext
 from quorumsql.contract.answers import ClarifyResponse, FailedResponse
+from retrieval.schema_directory import TableDescriptions
 from serve_app.service.rendering import build_response
 
 # The most characters of a list of rows or tables, as JSON.

@@ -10,8 +10,8 @@ from execution.policies.row_level_security.apply import (
 )
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security, check_dialect
 from execution.postgres.embedded import SUPERUSER, build_embedded_url
-from nl2sql.connection_failures import find_login
 from nl2sql.errors import PolicyError
+from serve_app.composition.database_kinds import find_login
 from serve_app.composition.wiring import Wiring
 
 

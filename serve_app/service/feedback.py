@@ -9,18 +9,18 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Literal
 
-from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.protocols import Guard
-from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from nl2sql.types.question import MOST_CHARS
+from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.conversations import find_refused
-from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
+from retrieval.cursors import read_time_cursor, write_cursor
+from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
+from retrieval.examples.records import MOST_CHARS
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
+from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.history import render_time

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
-from nl2sql.types import Principal, TableDescriptions
+from nl2sql.types import Principal
 from quorumsql.contract.identity import (
     HiddenResponse,
     LimitResponse,
     PrincipalResponse,
     RightsResponse,
 )
-from retrieval.schema_directory import SchemaDirectory
+from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from serve_app.service.query_service import QueryService
 from serve_app.service.rendering import copy_fields
 from serve_app.service.rights import may_review

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Literal, TypeVar
 
+from generation.conversation.headings import name_columns
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
-from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import (
     Assessment,

@@ -9,12 +9,7 @@ from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.concurrency import gather_all
-from nl2sql.types import (
-    Principal,
-    RetrievedTable,
-    SchemaContext,
-    TableDescriptions,
-)
+from nl2sql.types import Principal, RetrievedTable, SchemaContext
 from quorumsql.contract.schema import (
     DatabaseResponse,
     DatabasesResponse,
@@ -24,7 +19,7 @@ from quorumsql.contract.schema import (
     TableDetailsResponse,
     TablesResponse,
 )
-from retrieval.schema_directory import SchemaDirectory
+from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from retrieval.table_browser import IndexedTables
 from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import QueryService

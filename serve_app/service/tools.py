@@ -20,11 +20,10 @@ from nl2sql.types import (
     Question,
     Ranking,
     SchemaContext,
-    TableDescriptions,
     Violation,
 )
 from ranking.query_words import describe_apart
-from retrieval.schema_directory import SchemaDirectory
+from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range

@@ -14,7 +14,7 @@ import pytest
 from starlette.types import ASGIApp
 
 import quorumsql
-from nl2sql.types import FeedbackReceipt, Principal
+from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
@@ -29,6 +29,7 @@ from quorumsql.errors import (
     Unavailable,
 )
 from quorumsql.wire import Export, NoRows, translate
+from retrieval.examples.feedback import FeedbackReceipt
 from serve_app.in_process import AppTransport
 from serve_app.operations.background import is_ready
 from tests.conftest import ROOT

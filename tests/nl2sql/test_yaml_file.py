@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.errors import PolicyError, SettingsError
-from nl2sql.yaml_file import find_lines, read_yaml
+from nl2sql.yaml_file import read_yaml
 
 
 @pytest.fixture
@@ -45,14 +45,3 @@ def test_a_missing_file_is_named_for_what_it_is(file: Path) -> None:
     ) as caught:
         read_yaml(file, called="policy file", hint="Write one.", error=PolicyError)
     assert caught.value.hint == "Write one."
-
-
-def test_the_line_of_each_key_and_item_is_known(file: Path) -> None:
-    file.write_text("# first\na:\n  b: 1\n  c:\n    - x\n    - y\n", encoding="utf-8")
-    assert find_lines(file) == {
-        ("a",): 2,
-        ("a", "b"): 3,
-        ("a", "c"): 4,
-        ("a", "c", "0"): 5,
-        ("a", "c", "1"): 6,
-    }

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
-from nl2sql.cursors import write_cursor
 from nl2sql.errors import InvalidRequest
 from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Interpretation, Principal, Question, Turn
 from retrieval.conversations import GuardedConversations, WholeConversation, identify_owner
+from retrieval.cursors import write_cursor
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import (

@@ -9,12 +9,8 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import Forbidden, IndexUnavailable, PolicyError
-from nl2sql.types import (
-    Principal,
-    TableDescriptions,
-    Violation,
-)
-from retrieval.schema_directory import SchemaDirectory
+from nl2sql.types import Principal, Violation
+from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from tests.fakes import SHOP, build_violation
 
 MIA = Principal("mia")

@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 
 from execution.results.exports import escape_markdown, render_markdown
+from generation.conversation.headings import name_columns
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
-from nl2sql.results.headings import name_columns
 from nl2sql.types import ResultSet
 
 # A chat shows some rows; whoever wants all asks POST /query.

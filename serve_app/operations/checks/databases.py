@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
-from nl2sql.connection_failures import find_login
 from nl2sql.errors import QuorumError, ServerUnavailable
 from retrieval.semantics.semantics_file import load_semantics
-from serve_app.composition.database_kinds import open_database
+from serve_app.composition.database_kinds import find_login, open_database
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.types import Feedback
 from retrieval.examples.importing import Pair, import_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.feedback_store import Feedback
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_database

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from generation.conversation.answer_sentence import is_small, render_sentence
+from generation.conversation.headings import name_columns
 from nl2sql.languages import LANGUAGES, Language
-from nl2sql.results.headings import name_columns
 from nl2sql.types import ResultSet
 
 

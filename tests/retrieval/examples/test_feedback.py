@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
+from nl2sql.types import Principal
+from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
+from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
 from tests.retrieval.examples.conftest import Shop
 from tests.retrieval.index_store.conftest import execute
 

@@ -10,11 +10,11 @@ import pytest
 from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.settings import RetrievalSettings
-from nl2sql.types import Feedback, FewShot, Principal, Violation
+from nl2sql.types import FewShot, Principal, Violation
 from retrieval.examples.records import build_example, name_vectors
 from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.example_store import Source, VerifiedExample, build_access_key
-from retrieval.index_store.feedback_store import FeedbackStore, build_note
+from retrieval.index_store.feedback_store import Feedback, FeedbackStore, build_note
 from tests.fakes import build_question
 from tests.retrieval.examples.conftest import Shop
 

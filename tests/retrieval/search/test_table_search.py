@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from nl2sql.catalog import Column, Table
-from nl2sql.cursors import write_cursor
 from nl2sql.errors import InvalidRequest
+from retrieval.cursors import write_cursor
 from retrieval.search.table_search import FoundTables, TableSearch
 from tests.fakes import SHOP, build_table
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import SettingsError
-from retrieval.semantics.semantics_file import Problem, load_semantics, parse_semantics
+from retrieval.semantics.semantics_file import Problem, find_lines, load_semantics, parse_semantics
 from tests.retrieval.semantics.files import build_file
 
 FILE = """\
@@ -79,3 +79,15 @@ def test_what_is_wrong_is_said(value: Any, expected: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse_semantics(value)
     assert expected in str(caught.value)
+
+
+def test_the_line_of_each_key_and_item_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "some.yaml"
+    file.write_text("# first\na:\n  b: 1\n  c:\n    - x\n    - y\n", encoding="utf-8")
+    assert find_lines(file) == {
+        ("a",): 2,
+        ("a", "b"): 3,
+        ("a", "c"): 4,
+        ("a", "c", "0"): 5,
+        ("a", "c", "1"): 6,
+    }

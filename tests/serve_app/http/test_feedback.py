@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from nl2sql.types import Principal
+from retrieval.examples.feedback import FeedbackReceipt
+from retrieval.index_store.feedback_store import Feedback
 from tests.fakes import Queue, build_settings
 from tests.serve_app.served import build_app, connect
 

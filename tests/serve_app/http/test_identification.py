@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nl2sql.types import FeedbackReceipt
+from retrieval.examples.feedback import FeedbackReceipt
 from tests.fakes import FakeConversations, FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.http.test_app import FakeProbe
