@@ -51,11 +51,11 @@ class InvalidRequest(QuorumError):
 
 
 class UnknownDatabase(InvalidRequest):
-    """No database of that name is configured."""
+    """No database of that name is configured, or the request names none and has to."""
 
     def __init__(self, database: str, known: tuple[str, ...]) -> None:
         super().__init__(
-            f"There is no database {database!r}.",
+            f"There is no database {database!r}." if database else "Name a database.",
             field="database",
             hint=f"Known: {', '.join(known) or 'none'}.",
         )

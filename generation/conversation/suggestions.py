@@ -14,6 +14,7 @@ from nl2sql.words import split_words
 _MOST_NAMES = 5
 # Between the words of a name such as MediaType.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
 def describe_subjects(context: SchemaContext) -> str:
@@ -113,6 +114,8 @@ def say_name(name: str, *, plural: bool | None = None) -> str:
     ('order lines', 'order line')
     >>> say_name("Singer", plural=True), say_name("MediaType", plural=False)
     ('singers', 'media type')
+    >>> say_name("salary", plural=True), say_name("branch", plural=True)
+    ('salaries', 'branches')
     """
     apart = _CAMEL.sub(" ", name.rsplit(".", 1)[-1].replace("_", " "))
     words = " ".join(apart.split()).strip('"')
@@ -121,8 +124,14 @@ def say_name(name: str, *, plural: bool | None = None) -> str:
     *rest, last = words.lower().split() or [""]
     folded = split_words(last)[-1] if last.isascii() and last.isalpha() else last
     is_plural = folded != last or last.endswith("s")
-    many = last if is_plural else f"{last}s"
+    many = last if is_plural else _pluralize(last)
     return " ".join((*rest, many if plural else folded))
+
+
+def _pluralize(singular: str) -> str:
+    if singular.endswith(("x", "z", "ch", "sh")):
+        return f"{singular}es"
+    return f"{singular[:-1]}ies" if _CONSONANT_Y.search(singular) else f"{singular}s"
 
 
 def _list_up(names: Iterable[str], total: int) -> str:

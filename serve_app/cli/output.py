@@ -32,6 +32,8 @@ _P = ParamSpec("_P")
 JSON_OPTION, JSON_HELP = "--json", "Print JSON, and nothing else, for scripts."
 _OPTION = "as_json"
 _PIPED_WIDTH = 10_000
+# From here on a number is shown without decimals, and never with an exponent.
+_LARGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,8 @@ def print_table(
 def show_value(value: Any) -> str:
     """A value of JSON as people read it.
 
-    >>> show_value([1234, None, 0.123456, True]), show_value({"a": 1, "b": "c"})
-    ('1,234, -, 0.1235, yes', 'a 1, b c')
+    >>> show_value([1234, None, 0.123456, 18940.0, True]), show_value({"a": 1, "b": "c"})
+    ('1,234, -, 0.1235, 18,940, yes', 'a 1, b c')
     """
     match value:
         case None | "":
@@ -181,7 +183,7 @@ def show_value(value: Any) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:,.4g}"
+            return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:,.4g}"
         case list():
             return ", ".join(map(show_value, value)) or "-"
         case dict():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -68,6 +68,37 @@ def in_process() -> Iterator[Client]:
         yield client
 
 
+class WatchedBody(httpx.AsyncByteStream):
+    """A body that tells whether its reader has closed it."""
+
+    def __init__(self, body: httpx.AsyncByteStream) -> None:
+        self._body = body
+        self.is_closed = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._body:
+            yield piece
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+        await self._body.aclose()
+
+
+class WatchedTransport(AppTransport):
+    """Keeps the bodies of the responses."""
+
+    def __init__(self, app: ASGIApp, principal: Principal) -> None:
+        super().__init__(app, principal)
+        self.bodies: list[WatchedBody] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await super().handle_async_request(request)
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        self.bodies.append(WatchedBody(response.stream))
+        response.stream = self.bodies[-1]
+        return response
+
+
 WAYS = {"http": over_http, "in_process": in_process}
 every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 Way = Callable[[], AbstractContextManager[Client]]
@@ -114,6 +145,13 @@ def test_a_request_can_be_given_whole() -> None:
     with in_process() as client:
         answer: QueryResponse = client.ask(QueryRequest(question=QUESTION), session="my-chat")
     assert answer.session == "my-chat"
+
+
+async def test_an_answer_leaves_no_stream_open() -> None:
+    transport = WatchedTransport(build_service(), ANN)
+    async with AsyncClient(LOCALHOST, transport=transport) as client:
+        assert (await client.ask(QUESTION)).outcome == "answered"
+        assert [body.is_closed for body in transport.bodies] == [True]
 
 
 def test_a_stream_that_is_left_ends_its_question() -> None:

@@ -63,3 +63,4 @@ def test_an_unknown_database_names_the_known_ones() -> None:
     assert error.field == "database"
     assert str(error) == "There is no database 'shoo'. Known: shop, erp."
     assert str(UnknownDatabase("shop", ())).endswith("Known: none.")
+    assert str(UnknownDatabase("", ("shop",))) == "Name a database. Known: shop."
