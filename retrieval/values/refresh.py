@@ -66,7 +66,7 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
 
 
 # To be raised if the same rows give other values or aliases.
-_FORMAT_VERSION = 3
+_FORMAT_VERSION = 4
 MOST_DISTINCT = 10_000
 """Columns with more distinct values are left out."""
 # Longer values, in characters, are left out.
@@ -215,8 +215,10 @@ class _Refresh:
             await self.store.put(database, key, mark, note=found.reason)
             return
         values = sorted(value for value in found if _is_storable(value))
+        # The column `name` is called like its table.
+        called = table.name if split_words(column.column) == ["name"] else column.column
         aliases = find_aliases(
-            column.column,
+            called,
             values,
             self._find_column(column).comment,
             self.synonyms.values.get(column.qualified, {}),
@@ -266,12 +268,11 @@ def find_aliases(
         if (value := own.get(code.lower())) is not None:
             for words in _OR.split(meaning):
                 found.setdefault(words, value)
-    lists = [load_codes(), _load()["countries"]]
     named = split_words(column)
+    is_country = not set(_load()["country_columns"]).isdisjoint(named)
+    lists = [load_codes(), _list_countries(with_codes=is_country)]
     if not set(_load()["sexes"]["columns"]).isdisjoint(named):
         lists.insert(0, _load()["sexes"]["values"])
-    if not set(_load()["country_codes"]["columns"]).isdisjoint(named):
-        lists.insert(0, _load_country_codes())
     for folded, value in own.items():
         for list_ in lists:
             for words in list_.get(folded, ()):
@@ -288,13 +289,20 @@ def _read_comment(comment: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _load_country_codes() -> Mapping[str, Sequence[str]]:
-    """Code of a country, in lower case → words that mean it."""
-    return {
-        code: (country, *_load()["countries"].get(country, ()))
-        for country, codes in _load()["country_codes"]["values"].items()
-        for code in codes.split()
-    }
+def _list_countries(*, with_codes: bool) -> Mapping[str, Sequence[str]]:
+    """Name of a country, or its code, in lower case → words that mean it.
+
+    Of its codes a name has only that of two letters, which is looked up in capitals alone: "can"
+    and "are" are codes too.
+    """
+    found: dict[str, Sequence[str]] = {}
+    for country in _load()["countries"]:
+        names, of = country["names"], country.get("of", ())
+        codes = [code.lower() for code in country.get("codes", ())] if with_codes else []
+        found.update(dict.fromkeys(codes, (*names, *of)))
+        for name in names:
+            found[name] = (*(other for other in names if other != name), *of, *codes[:1])
+    return found
 
 
 @cache

@@ -62,7 +62,7 @@ def find_values(
         hits = [
             hit
             for hit in dictionary.find_exact(phrase.folded)
-            if is_visible(hit.column) and (not phrase.exact_case or hit.value == phrase.text)
+            if is_visible(hit.column) and (not phrase.exact_case or _is_spelled(phrase, hit))
         ]
         found += [FoundValue(phrase, hit) for hit in hits]
         if any(is_open(hit.column) for hit in hits):
@@ -80,6 +80,12 @@ def find_values(
             hits += dictionary.find_beginnings(phrase.folded, is_open)
         found += [FoundValue(phrase, hit) for hit in hits]
     return found
+
+
+def _is_spelled(phrase: ValuePhrase, hit: Hit) -> bool:
+    """Whether the value is written like the phrase, or the phrase is a code that means it."""
+    aliases = hit.column.aliases
+    return hit.value in (phrase.text, aliases.get(phrase.text), aliases.get(phrase.text.lower()))
 
 
 def select_values(

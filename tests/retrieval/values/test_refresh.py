@@ -153,13 +153,26 @@ def test_one_letter_means_a_sex_where_the_column_is_called_so() -> None:
 
 
 def test_what_comes_from_a_country_names_it() -> None:
-    assert find_aliases("country", ["FRANCE"], "", {}) == {"french": "FRANCE"}
+    assert find_aliases("origin", ["FRANCE"], "", {}) == {"french": "FRANCE"}
 
 
 def test_the_code_of_a_country_means_it_where_the_column_is_called_so() -> None:
     meant = {"germany": "DE", "german": "DE", "norway": "NOR", "norwegian": "NOR"}
     assert find_aliases("ship_country", ["DE", "NOR"], "", {}) == meant
     assert find_aliases("state", ["DE"], "", {}) == {}
+
+
+def test_a_country_is_meant_by_its_code_where_the_column_is_called_so() -> None:
+    meant = {"german": "Germany", "de": "Germany"}
+    assert find_aliases("ship_country", ["Germany"], "", {}) == meant
+    assert find_aliases("city", ["Jordan"], "", {}) == {"jordanian": "Jordan"}
+
+
+async def test_names_in_a_table_of_countries_are_countries(values: ValueStore) -> None:
+    catalog = Catalog("values_test", (build_table("s.countries", "name text"),))
+    await refresh_values(catalog, values, FakeValues({"s.countries.name": ["Germany"]}))
+    (name,) = await values.load("values_test", 100)
+    assert name.aliases["de"] == "Germany"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from retrieval.values.selection import choose_shown, find_values, select_values
 from tests.fakes import ORDERS, PRODUCTS
 
 COLUMNS = [
-    ValueColumn("crm.customers", "country", ("Germany", "Italy", "US")),
+    ValueColumn("crm.customers", "country", ("Germany", "Italy", "US"), {"de": "Germany"}),
     ValueColumn("crm.customers", "city", ("York", "New York", "Bergen")),
     ValueColumn("sales.orders", "status", ("CXL", "OPN", "On Hold"), {"cancelled": "CXL"}),
     ValueColumn("sales.orders", "kind", ("order", "offer", "Name", "2024")),
@@ -42,6 +42,8 @@ def match(
         ("customers in New York", ["New York"]),
         ("customers of the US", ["US"]),
         ("tell us the customers", []),
+        ("orders from DE", ["Germany"]),
+        ("clientes de Madrid", []),
         ("Who works in IT?", ["IT"]),
         ("it is late", []),
         ("orders on hold", ["On Hold"]),
