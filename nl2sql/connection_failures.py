@@ -25,7 +25,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "not permitted to log in": "Let the role log in: ALTER ROLE … LOGIN.",
     "tenant or user not found": "This pooler wants the role as NAME.PROJECT.",
     r'database "[^"]*" does not exist': "Correct the name at the end of the URL, or create the "
-    "database; of `embedded` it is the name of the section.",
+    "database; one of `embedded` is created by `quorumsql index build`.",
     "permission denied for database": "As the owner of the database: GRANT CONNECT ON DATABASE … "
     "TO the role.",
     r"pg_hba\.conf": "The server's pg_hba.conf does not let this role in from this machine: add a "

@@ -197,7 +197,11 @@ def describe_emptiness(
         return f"{database} has none of the schemas in {key}.\nCorrect {key}."
     where = f" in {', '.join(settings.schemas)}" if settings.schemas else ""
     other = f", or name other schemas in {key}" if settings.schemas else ""
+    way = ""
+    if settings.reader.is_embedded:
+        name = settings.reader.embedded_database(database)
+        way = f" while `quorumsql serve` runs, with `psql -h HOME/postgres -U postgres {name}`"
     return (
         f"{database} has no table{where} to ask about.\n"
-        f"Create one{other}; then run `quorumsql index build {database}`."
+        f"Create one{way}{other}; then run `quorumsql index build {database}`."
     )

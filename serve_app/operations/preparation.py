@@ -42,6 +42,7 @@ async def prepare(
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
+        await asyncio.to_thread(create_databases, settings, server)
     wiring = build_wiring(settings, server)
     if settings.index.embedder == DEFAULT_MODEL:
         await asyncio.to_thread(wiring.models.fetch_embedder, show_on_stderr())
@@ -129,6 +130,13 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
                 progress=count,
             )
             step.finish(f"{sum(counts):,} rows in {len(counts)} tables" if loaded else "present")
+
+
+def create_databases(settings: Settings, server: EmbeddedServer) -> None:
+    """Creates, empty, the databases of the embedded server that do not exist, for their owners."""
+    for name, database in settings.databases.items():
+        if database.reader.is_embedded and not database.demo:
+            server.create_database(database.reader.embedded_database(name))
 
 
 def demo_version() -> str:

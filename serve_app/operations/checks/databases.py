@@ -163,7 +163,8 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
     store = wiring.build_index_store()
     try:
         if problem := dict(await store.probe())["index"]:
-            return [Check("index", "failed", problem, "quorumsql index build")]
+            # It says what to do, too.
+            return [Check("index", "failed", problem)]
         heads = {head.database: head for head in await store.heads()}
     finally:
         await store.close()

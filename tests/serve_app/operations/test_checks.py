@@ -14,6 +14,7 @@ from nl2sql.skipped import Skipped
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.indexing import describe_emptiness
+from serve_app.operations.preparation import create_databases
 from serve_app.settings import Settings, parse_settings
 
 WRONG = """\
@@ -74,6 +75,23 @@ def test_databases_with_the_same_result_share_a_line(
     assert found["database of gone"].status == "failed"
     assert "Connection refused" in found["database of away"].message
     assert "NOT_SET_ANYWHERE is not set" in found["database of unset"].message
+
+
+def test_a_database_of_the_embedded_server_is_created_empty(
+    embedded_server: EmbeddedServer, demo_settings: Settings
+) -> None:
+    databases = {"new_shop": {"reader": {"url": "embedded"}}}
+    settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
+    missing = check(settings, "new_shop")["database of new_shop"]
+    assert "created by `quorumsql index build`" in missing.message
+    create_databases(settings, embedded_server)
+    try:
+        create_databases(settings, embedded_server)  # is there now
+        assert check(settings, "new_shop")["database of new_shop"].message == "answers"
+    finally:
+        embedded_server.drop_database("new_shop")
+    told = describe_emptiness("new_shop", settings.databases["new_shop"], ())
+    assert "psql -h HOME/postgres -U postgres new_shop" in told
 
 
 def test_an_indexer_that_cannot_connect_is_told(
