@@ -113,7 +113,7 @@ def _refuse_large(most_bytes: int) -> ASGIApp:
         413,
         "Body too large",
         f"The body is larger than {most_bytes} bytes.",
-        errors=[{"field": "question", "message": f"at most {most_bytes} bytes in all"}],
+        errors=[{"field": "body", "message": f"at most {most_bytes} bytes in all"}],
     )
     response.headers["Connection"] = "close"
     return response

@@ -31,7 +31,9 @@ _CONVERSATION = describe_responses("The conversation.", ConversationResponse, 40
 _DELETED = describe_responses(
     "How much was deleted; a conversation that does not exist is no error.", DeletedResponse
 )
-_GIVEN = describe_responses("An example was stored or removed, or was there already.", None, 404)
+_GIVEN = describe_responses(
+    "An example was stored or removed, or was there already.", None, 404, 413
+)
 _GIVEN[202] = {
     "description": "Recorded; no example was added or removed.",
     "model": FeedbackResponse,

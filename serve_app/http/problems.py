@@ -155,7 +155,9 @@ def install_problem_handlers(app: FastAPI) -> None:
         if error.status_code == 400:
             # Only FastAPI's reader of bodies raises it: for bytes that are not UTF-8.
             return _render_invalid([{"type": "json_invalid"}])
-        return render_problem(error.status_code, "Request failed", str(error.detail))
+        response = render_problem(error.status_code, "Request failed", str(error.detail))
+        response.headers.update(error.headers or {})
+        return response
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:

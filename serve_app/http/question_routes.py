@@ -46,10 +46,12 @@ _QUERY = describe_responses(
     QueryResponse,
     404,
     406,
+    413,
     429,
+    504,
 )
 _QUERY[200]["content"] = {media_type: {} for media_type in _SERVED if "json" not in media_type}
-_TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404)
+_TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404, 413, 429, 504)
 
 
 def build_question_router(service: QueryService) -> APIRouter:

@@ -42,9 +42,11 @@ _TEXTS = {
     403: "The principal may not see that.",
     404: "There is nothing of that name, or the principal does not see it.",
     406: "No accepted format is served.",
+    413: "The body is too large.",
     422: "The request is invalid.",
     429: "A limit of the principal is reached; Retry-After says when to go on.",
     503: "A dependency does not answer; try again later.",
+    504: "There was no answer in time.",
 }
 
 
@@ -53,10 +55,12 @@ def describe_responses(
 ) -> Responses:
     """What OpenAPI says of a route: its answer, and the problems of these statuses."""
     answer: dict[str, Any] = {"description": text} | ({"model": model} if model else {})
-    numbers = sorted({401, 422, 503, *statuses})
-    responses: Responses = {status: answer}
-    responses.update({number: {"description": _TEXTS[number]} for number in numbers})
-    return responses
+    return {status: answer, **describe_errors(*sorted({401, 422, 503, *statuses}))}
+
+
+def describe_errors(*statuses: int) -> Responses:
+    """The problems of these statuses."""
+    return {number: {"description": _TEXTS[number]} for number in statuses}
 
 
 def render_model(model: BaseModel) -> JSONResponse:

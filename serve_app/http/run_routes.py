@@ -27,7 +27,9 @@ _RUN = describe_responses(
     403,
     404,
     406,
+    413,
     429,
+    504,
 )
 _RUN[200]["content"] = {media_type: {} for media_type in MEDIA_TYPES if media_type != JSON}
 _RUN[422] = {

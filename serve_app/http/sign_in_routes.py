@@ -40,13 +40,15 @@ _NO_PROVIDER: Responses = {
     422: {"description": "The request is invalid."},
 }
 _SIGNED_IN: Responses = {
-    **describe_responses("Signed in; the cookie identifies further requests.", status=204),
+    **describe_responses(
+        "Signed in; the cookie identifies further requests.", None, 413, status=204
+    ),
     **_OWN_PAGES,
     404: {"description": "Requests need no token, or the page is switched off."},
     429: {"description": "Too many wrong tokens; Retry-After says when to go on."},
 }
 _SIGNED_OUT: Responses = {
-    **describe_responses("Signed out; the cookie is deleted.", status=204),
+    **describe_responses("Signed out; the cookie is deleted.", None, 413, status=204),
     **_OWN_PAGES,
     401: {"description": "With `everywhere`: nobody is signed in."},
 }

@@ -29,15 +29,20 @@ from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_mod
 from serve_app.http.openai.stream import ChatStream
 from serve_app.http.problems import CLIENT_GONE
 from serve_app.http.responses import AnyTextJSONResponse
-from serve_app.http.route_parts import Caller
+from serve_app.http.route_parts import Caller, Responses, describe_errors
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import MOST_QUESTION_CHARS
 from serve_app.settings import Settings
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
+_ERRORS: Responses = {
+    **describe_errors(401, 503),
     400: {"description": "The request is invalid, in OpenAI's form, as all errors here."},
     404: {"description": "There is no such model."},
-    503: {"description": "A dependency does not answer; try again later."},
+}
+_CHAT: Responses = {
+    **_ERRORS,
+    **describe_errors(413, 429, 504),
+    200: {"content": {"text/event-stream": {}}},
 }
 
 
@@ -60,7 +65,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
     @router.post(
         "/chat/completions",
         summary="Answer the last message of a chat",
-        responses={**_ERRORS, 200: {"content": {"text/event-stream": {}}}},
+        responses=_CHAT,
     )
     async def complete(body: ChatRequest, request: Request, principal: Caller) -> Response:
         body.check_parameters()

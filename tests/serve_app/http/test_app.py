@@ -54,7 +54,7 @@ async def post(body: Any, *answers: Generated | Exception, **options: Any) -> ht
         pytest.param({}, 422, "question", id="no question"),
         pytest.param({"question": "  \n "}, 422, "question", id="blank question"),
         pytest.param({"question": "x" * 5000}, 422, "question", id="long question"),
-        pytest.param({"question": "x" * 2_000_000}, 413, "question", id="2 MB question"),
+        pytest.param({"question": "x" * 2_000_000}, 413, "body", id="2 MB question"),
         pytest.param({"question": "q", "database": "no"}, 404, "database", id="unknown database"),
         pytest.param({"question": "q", "k": 0}, 422, "k", id="k is 0"),
         pytest.param({"question": "q", "k": True}, 422, "k", id="k is a boolean"),
@@ -101,6 +101,24 @@ async def test_what_breaks_is_a_problem_without_traceback(error: Exception, stat
     assert "Traceback" not in response.text
     assert "secret" not in response.text
     assert ("retry-after" in response.headers) == (status == 503)
+
+
+async def test_the_methods_of_a_path_are_named_for_another_one() -> None:
+    async with build_client() as client:
+        for method, path, allowed in (("TRACE", "/query", "POST"), ("PUT", "/v1/models", "GET")):
+            response = await client.request(method, path)
+            assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+async def test_what_a_body_or_a_question_can_lead_to_is_described() -> None:
+    async with build_client() as client:
+        paths = (await client.get("/openapi.json")).json()["paths"]
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            statuses = {"413"} if "requestBody" in operation else set()
+            if path in ("/query", "/translate", "/run", "/v1/chat/completions"):
+                statuses |= {"401", "404", "429", "503", "504"}
+            assert statuses <= operation["responses"].keys(), f"{method} {path}"
 
 
 async def test_an_answer_names_its_outcome_and_hides_the_trace_unless_asked() -> None:
