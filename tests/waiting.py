@@ -12,5 +12,5 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
     while time.monotonic() < deadline:
         if condition():
             return True
-        time.sleep(0.5)
+        time.sleep(0.05)
     return False

@@ -39,6 +39,7 @@ def test_a_text_has_the_same_vector_alone_and_among_others(vectors: NDArray[np.f
         np.testing.assert_allclose(embedder.embed([text])[0], vector, atol=1e-5)
 
 
+@pytest.mark.vllm
 def test_a_model_that_is_not_there_is_told() -> None:
     with pytest.raises(SettingsError, match="nowhere"):
         Embedder("/nowhere/at/all").embed(["x"])

@@ -156,7 +156,7 @@ def serve_provider() -> Iterator[IdentityProvider]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = IdentityProvider(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield provider

@@ -63,11 +63,7 @@ async def test_a_file_that_somebody_writes_is_unavailable_until_then(
 
 
 async def test_a_file_that_nobody_asks_is_given_free(path: Path, database: DuckDbDatabase) -> None:
-    await run(database, "SELECT 1")
-    process, said = await asyncio.to_thread(start_writer, path)
-    assert "lock" in said
-    await asyncio.to_thread(process.wait)
-    await asyncio.sleep(2.5)
-    process, said = await asyncio.to_thread(start_writer, path)
-    assert said == "written"
-    await asyncio.to_thread(process.communicate, "\n")
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
+    while (started := await asyncio.to_thread(start_writer, path))[1] != "written":
+        await asyncio.to_thread(started[0].wait)
+    await asyncio.to_thread(started[0].communicate, "\n")

@@ -77,7 +77,7 @@ def serve(**answers: Answer | list[Answer]) -> Iterator[Loopback]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     server.loopback = Loopback(f"http://127.0.0.1:{server.server_port}", paths)  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server.loopback  # type: ignore[attr-defined]
