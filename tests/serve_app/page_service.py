@@ -83,6 +83,13 @@ class PageService:
         answer: dict[str, Any] = response.json()
         return answer
 
+    async def empty(self) -> None:
+        """Deletes what is stored for the page."""
+        tables = "audit_log conversations feedback examples sign_ins usage question_leases"
+        async with self.store.connection() as connection:
+            for table in tables.split():
+                await connection.execute(f"DELETE FROM quorumsql.{table}".encode())
+
     async def read_audit(self) -> list[AuditEntry]:
         """The entries of the audit log."""
         return await AuditStore(self.store).read(most=1000)
@@ -128,16 +135,10 @@ async def open_page_service(
     executor = configured.build_executor()
     stages = CpuStages.build_here(configured, engine, store, executor)
     services = build_services(configured, engine, stages, store, prepares_prompts=False)
+    opened = PageService(build_http_app(services), store)
     # Other tests leave feedback and sessions behind.
-    await _empty(store)
-    yield PageService(build_http_app(services), store)
-    await _empty(store)
+    await opened.empty()
+    yield opened
+    await opened.empty()
     await executor.close()
     await store.close()
-
-
-async def _empty(store: IndexStore) -> None:
-    tables = "audit_log conversations feedback examples sign_ins usage question_leases"
-    async with store.connection() as connection:
-        for table in tables.split():
-            await connection.execute(f"DELETE FROM quorumsql.{table}".encode())

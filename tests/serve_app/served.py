@@ -132,9 +132,9 @@ def build_services(
     return Services(settings, service, tools)
 
 
-def connect(app: ASGIApp) -> httpx.AsyncClient:
+def connect(app: ASGIApp, address: str = "127.0.0.1") -> httpx.AsyncClient:
     """A client, to which whatever breaks is an answer too."""
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 123))
     return httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import yaml
 
 from data.demo_erp import SETTINGS
 from execution.postgres.embedded import EmbeddedServer
+from serve_app.cli.context import CliContext
 from serve_app.cli.reference import list_settings
 from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import check_memory, run_checks
@@ -53,18 +52,12 @@ def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path, call: 
     assert "--config" in error
 
 
-def test_where_there_is_no_settings_file_the_demos_are_taken(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "serve_app.cli", "policy", "check"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert "No quorumsql.yaml here: the demo's settings" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_where_there_is_no_settings_file_the_demos_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CliContext(None).settings == load_settings(SETTINGS)
+    assert "No quorumsql.yaml here: the demo's settings" in capsys.readouterr().err
 
 
 def test_the_packaged_settings_are_those_of_the_repository() -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.serve_app.page_service import PageService
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 COUNT = "SELECT count(*) FROM employees"
 PAY = "SELECT sum(net_amt) FROM payslips"

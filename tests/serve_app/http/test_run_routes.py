@@ -10,6 +10,8 @@ import pytest
 from serve_app.http.formats import XLSX
 from tests.serve_app.page_service import PageService
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 STAFF = "SELECT employee_id, department_id FROM employees ORDER BY 1"
 PAY = "SELECT net_amt FROM payslips"
 

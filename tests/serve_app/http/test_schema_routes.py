@@ -8,6 +8,8 @@ import pytest
 
 from tests.serve_app.page_service import PageService
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 
 async def list_tables(service: PageService, name: str, search: str = "") -> list[str]:
     """All tables that match, read page by page."""

@@ -14,12 +14,16 @@ from tests.serve_app.interfaces import build_token
 from tests.serve_app.page_service import PageService, open_page_service
 from tests.serve_app.served import connect
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 OWN = {"Origin": "http://localhost"}
 
 
-async def sign_in(service: PageService, token: str, **headers: str) -> httpx.Response:
-    """The response to ``POST /sign-in`` as the page sends it."""
-    async with connect(service.app) as client:
+async def sign_in(
+    service: PageService, token: str, address: str = "192.0.2.1", **headers: str
+) -> httpx.Response:
+    """The response to ``POST /sign-in`` as the page sends it, to a browser at that address."""
+    async with connect(service.app, address) as client:
         return await client.post("/sign-in", json={"token": token}, headers={**OWN, **headers})
 
 
@@ -50,17 +54,24 @@ async def test_a_cookie_identifies_as_its_token_did(service: PageService) -> Non
     assert by_cookie.json()["rows"] == by_token.json()["rows"]
 
 
-@pytest.mark.parametrize("token", ["wrong", "qsql_" + "x" * 43, "a.b.c", "token of nobody"])
-async def test_an_unknown_token_gets_no_cookie(service: PageService, token: str) -> None:
+@pytest.mark.parametrize(
+    ("address", "token"),
+    enumerate(["wrong", "qsql_" + "x" * 43, "a.b.c", "token of nobody"], start=100),
+)
+async def test_an_unknown_token_gets_no_cookie(
+    service: PageService, address: int, token: str
+) -> None:
     for _ in range(MOST_FAILURES):
-        response = await sign_in(service, token)
+        response = await sign_in(service, token, f"192.0.2.{address}")
         assert (response.status_code, "set-cookie" in response.headers) == (401, False)
     # Even with the right token: otherwise it would be a guess like others.
-    refused = await sign_in(service, build_token("mia"))
+    refused = await sign_in(service, build_token("mia"), f"192.0.2.{address}")
     assert (refused.status_code, "set-cookie" in refused.headers) == (429, False)
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     # Requests with a token are not concerned.
-    assert (await service.get("mia", "/me"))["name"] == "mia"
+    async with connect(service.app, f"192.0.2.{address}") as client:
+        sent = {"Authorization": f"Bearer {build_token('mia')}"}
+        assert (await client.get("/me", headers=sent)).json()["name"] == "mia"
 
 
 async def test_how_to_sign_in_is_told_to_everybody(service: PageService) -> None:
@@ -145,37 +156,35 @@ async def test_a_sign_in_ends_with_its_token(
 ALLOWED = "https://app.example.com"
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 200),
-        ({"Origin": ""}, 403),
-        ({"Origin": "", "Sec-Fetch-Site": "same-origin"}, 200),
-        ({"Origin": "", "Sec-Fetch-Site": "same-site"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost:3000"}, 403),
-        ({"Origin": "http://evil.io"}, 403),
-        ({"Origin": ALLOWED}, 403),
-    ],
-)
+SENT_FROM: list[tuple[dict[str, str], int]] = [
+    ({}, 200),
+    ({"Origin": ""}, 403),
+    ({"Origin": "", "Sec-Fetch-Site": "same-origin"}, 200),
+    ({"Origin": "", "Sec-Fetch-Site": "same-site"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Origin": "http://localhost:3000"}, 403),
+    ({"Origin": "http://evil.io"}, 403),
+    ({"Origin": ALLOWED}, 403),
+]
+
+
 async def test_only_a_page_of_the_service_acts_by_a_cookie(
-    wiring: Wiring,
-    monkeypatch: pytest.MonkeyPatch,
-    headers: dict[str, str],
-    status: int,
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does it sign anybody in or out; not even a page of an allowed origin."""
+    """Nor does another sign anybody in or out; not even a page of an allowed origin."""
     serve = wiring.settings.serve.model_copy(update={"allowed_origins": (ALLOWED,)})
     async with open_page_service(wiring, monkeypatch, serve=serve) as served:
         cookie = read_value(await sign_in(served, build_token("mia")))
         sent = {"database": "demo_erp", "sql": "SELECT 1"}
-        response = await send(served, cookie, "POST", "/run", json=sent, headers=headers)
-        assert response.status_code == status, response.text
-        assert "access-control-allow-credentials" not in response.headers
-        if headers.get("Origin"):
-            for path, body in (("/sign-in", {"token": build_token("mia")}), ("/sign-out", {})):
-                refused = await served.send("", "POST", path, json=body, headers=headers)
-                assert (refused.status_code, refused.headers.get("set-cookie")) == (403, None)
+        for headers, status in SENT_FROM:
+            response = await send(served, cookie, "POST", "/run", json=sent, headers=headers)
+            assert response.status_code == status, (headers, response.text)
+            assert "access-control-allow-credentials" not in response.headers, headers
+            if headers.get("Origin"):
+                for path, body in (("/sign-in", {"token": build_token("mia")}), ("/sign-out", {})):
+                    refused = await served.send("", "POST", path, json=body, headers=headers)
+                    shown = (refused.status_code, refused.headers.get("set-cookie"))
+                    assert shown == (403, None), (headers, path)
 
 
 async def test_a_token_counts_before_the_cookie(service: PageService) -> None:

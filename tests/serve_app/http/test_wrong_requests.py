@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.serve_app.page_service import PageService
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 RUN: dict[str, Any] = {"sql": "SELECT 1"}
 FEEDBACK: dict[str, Any] = {"question": "How many?", "sql": "SELECT 1", "verdict": "right"}

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 import yaml
 from mcp import Client, StdioServerParameters
-from mcp.client.client import ConnectMode
 from mcp.client.stdio import stdio_client
 
 from tests.conftest import ROOT
-from tests.serve_app.mcp.clients import MODES, call, fail
+from tests.serve_app.cli.conftest import Call, call
+from tests.serve_app.mcp.clients import call as call_tool
+from tests.serve_app.mcp.clients import fail
+
+__all__ = ["call"]
 
 # A server like that of the command, over fakes. It prints, as libraries do.
 OVER_FAKES = """
@@ -49,34 +52,31 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("mode", MODES)
 async def test_a_client_is_answered_though_the_service_cannot_start(
-    config: Path, tmp_path: Path, mode: ConnectMode
+    config: Path, tmp_path: Path
 ) -> None:
-    parameters = StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "--config", str(config), "mcp"], env=ENVIRONMENT
-    )
+    arguments = [*COMMAND[1:], "--config", str(config), "mcp"]
+    parameters = StdioServerParameters(command=COMMAND[0], args=arguments, env=ENVIRONMENT)
     with (tmp_path / "errors").open("w") as errors:
-        async with Client(stdio_client(parameters, errlog=errors), mode=mode) as client:
+        async with Client(stdio_client(parameters, errlog=errors)) as client:
             assert len((await client.list_tools()).tools) == 6
             message = await fail(client, "ask", question="How many?")
             assert message == await fail(client, "list_databases")
     assert "shop" in message or "index" in message
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_client_uses_all_that_is_offered(tmp_path: Path, mode: ConnectMode) -> None:
+async def test_a_client_uses_all_that_is_offered(tmp_path: Path) -> None:
     parameters = StdioServerParameters(
         command=sys.executable, args=["-c", OVER_FAKES], env=ENVIRONMENT
     )
     with (tmp_path / "errors").open("w") as errors:
-        async with Client(stdio_client(parameters, errlog=errors), mode=mode) as client:
-            assert (await call(client, "ask", question="One?"))["rows"] == [[1]]
-            assert (await call(client, "translate", question="One?"))["sql"] == "SELECT 1"
-            assert (await call(client, "run_sql", sql="SELECT 1"))["rows"] == [[1]]
-            assert (await call(client, "list_databases"))["databases"][0]["name"] == "shop"
-            assert (await call(client, "describe_tables"))["tables"]
-            assert (await call(client, "search_schema", text="orders"))["tables"]
+        async with Client(stdio_client(parameters, errlog=errors)) as client:
+            assert (await call_tool(client, "ask", question="One?"))["rows"] == [[1]]
+            assert (await call_tool(client, "translate", question="One?"))["sql"] == "SELECT 1"
+            assert (await call_tool(client, "run_sql", sql="SELECT 1"))["rows"] == [[1]]
+            assert (await call_tool(client, "list_databases"))["databases"][0]["name"] == "shop"
+            assert (await call_tool(client, "describe_tables"))["tables"]
+            assert (await call_tool(client, "search_schema", text="orders"))["tables"]
     assert "loading" in (tmp_path / "errors").read_text()
 
 
@@ -105,18 +105,15 @@ def test_a_line_that_is_no_message_gets_its_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("name", "arguments", "error"),
     [
-        (["--config", "nowhere.yaml", "mcp"], "nowhere.yaml"),
-        (["--config", "quorumsql.yaml", "mcp", "--as", "stranger"], "stranger"),
+        ("nowhere.yaml", [], "nowhere.yaml"),
+        ("quorumsql.yaml", ["--as", "stranger"], "stranger"),
     ],
 )
 def test_wrong_settings_are_reported_on_standard_error(
-    config: Path, arguments: list[str], error: str
+    config: Path, call: Call, name: str, arguments: list[str], error: str
 ) -> None:
-    ended = subprocess.run(
-        [*COMMAND, *arguments], cwd=config.parent, env=ENVIRONMENT, capture_output=True, text=True
-    )
-    assert ended.returncode == 1
-    assert ended.stdout == ""
-    assert error in ended.stderr
+    code, out, shown = call(config.with_name(name), "mcp", *arguments)
+    assert (code, out) == (1, "")
+    assert error in shown
