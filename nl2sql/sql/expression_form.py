@@ -40,7 +40,7 @@ def write_form(node: exp.Expr, name_column: NameColumn, dialect: str) -> str | N
     if next(find_all(node, exp.Query), None) is not None:
         return None
     try:
-        return FormWriter(dialect).write(exp.Select(expressions=[_rewrite(node, named)]))
+        return FormWriter(_rewrite(node, named), dialect).write()
     except (UnresolvedForm, RecursionError):
         return None
 

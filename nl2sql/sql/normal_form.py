@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -22,56 +21,13 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.names import enquote, quote_literal
+from nl2sql.sql.nodes import find_all, read_identifier
 from nl2sql.sql.parsing import read_tree
-from nl2sql.sql.scopes import find_name
+from nl2sql.sql.scopes import find_name, find_outer, list_sources
 
 
 class UnresolvedForm(Exception):
     """The query's names cannot be resolved, so its form is its own text."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormScope:
-    """The names that are visible at one place of a query.
-
-    ``tables`` maps the names or aliases of the tables of this SELECT and the enclosing ones to
-    numbers. ``only`` is the number of the only table, if there is just one and no enclosing SELECT;
-    ``outputs`` are the aliases of the SELECT's columns.
-    """
-
-    tables: Mapping[str, str] = field(default_factory=dict)
-    only: str = ""
-    outputs: frozenset[str] = frozenset()
-
-
-def fold(identifier: exp.Identifier, dialect: str) -> str:
-    """A name as the database compares it.
-
-    >>> fold(exp.to_identifier("Ann"), "postgres"), fold(exp.to_identifier("Ann", True), "postgres")
-    ('ann', 'Ann')
-    """
-    name = str(identifier.this)
-    if dialect in ("sqlite", "duckdb") or not identifier.args.get("quoted"):
-        return name.lower()
-    return name
-
-
-def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
-    """The tables, subqueries and CTEs that a SELECT reads, in the order of its text.
-
-    Raises Unresolved for any other source: a function, a lateral join, a nested one.
-    """
-    first = select.args.get("from_")
-    parts = [first, *(select.args.get("joins") or ())] if first else []
-    for part in parts:
-        source = part.this
-        plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
-        nested = isinstance(source, exp.Subquery) and isinstance(source.this, exp.Query)
-        if not (plain or nested) or source.args.get("joins"):
-            raise UnresolvedForm
-        yield source
-    if select.args.get("laterals"):
-        raise UnresolvedForm
 
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -83,31 +39,58 @@ _KEYWORDS = frozenset(
 
 
 class FormWriter:
-    """Writes one query, numbering its tables."""
+    """Writes one query, whose tables are called by numbers."""
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, tree: exp.Expr, dialect: str) -> None:
+        """Raises UnresolvedForm."""
+        self._tree = tree
         self._dialect = dialect
-        self._numbers = 0
-        # Unqualified columns written so far: they may refer to an output column.
-        self._bare: set[str] = set()
+        # The sources of each SELECT by folded name, its named outputs, and those that can order it.
+        self._sources: dict[int, dict[str, str]] = {}
+        self._outputs: dict[int, dict[str, exp.Expr]] = {}
+        self._ordering: dict[int, dict[str, exp.Expr]] = {}
+        numbered = 0
+        for select in find_all(tree, exp.Select):
+            sources = list(list_sources(select, self._fold))
+            if any(source.bracketed or not (source.table or source.query) for source in sources):
+                raise UnresolvedForm
+            names = [self._fold(source.identifier) for source in sources]
+            if "" in names or len(set(names)) < len(names):
+                raise UnresolvedForm
+            self._sources[id(select)] = {
+                name: f"#{number}" for number, name in enumerate(names, start=numbered + 1)
+            }
+            outputs = {
+                self._fold(output.args["alias"]): output.this
+                for output in select.expressions
+                if isinstance(output, exp.Alias)
+            }
+            called = Counter(output.alias_or_name.lower() for output in select.expressions)
+            self._outputs[id(select)] = outputs
+            self._ordering[id(select)] = {
+                name: output for name, output in outputs.items() if called[name.lower()] == 1
+            }
+            numbered += len(names)
 
-    def write(self, tree: exp.Expr) -> str:
-        """The normal form. Raises Unresolved."""
-        if isinstance(tree, exp.Select):
-            return self._select(tree, FormScope(), is_root=True)
-        return self._node(tree, FormScope())
+    def write(self) -> str:
+        """The normal form. Raises UnresolvedForm."""
+        return self._node(self._tree, None)
 
-    def _node(self, node: Any, scope: FormScope) -> str:
+    def _fold(self, identifier: object) -> str:
+        return read_identifier(identifier, self._dialect)
+
+    def _node(self, node: Any, select: exp.Select | None) -> str:
+        """The form of a node inside ``select``."""
         if isinstance(node, exp.Expr):
             rule = self._RULES.get(type(node))
-            return rule(self, node, scope) if rule else self._plain(node, scope)
+            return rule(self, node, select) if rule else self._plain(node, select)
         if isinstance(node, list):
-            return ",".join([self._node(child, scope) for child in node])
+            return ",".join([self._node(child, select) for child in node])
         return str(getattr(node, "value", node))
 
-    def _plain(self, node: exp.Expr, scope: FormScope, leave: Sequence[str] = ()) -> str:
+    def _plain(self, node: exp.Expr, select: exp.Select | None, leave: Sequence[str] = ()) -> str:
         parts = [
-            f"{name}={self._node(value, scope)}"
+            f"{name}={self._node(value, select)}"
             for name, value in sorted(node.args.items())
             if value is not None and value is not False and value != [] and name not in leave
         ]
@@ -115,155 +98,123 @@ class FormWriter:
 
     # -- leaves --------------------------------------------------------------------------------
 
-    def _literal(self, node: exp.Expr, scope: FormScope) -> str:
+    def _literal(self, node: exp.Expr, select: exp.Select | None) -> str:
         text = str(node.this)
         return quote_literal(text) if node.args.get("is_string") else text.lower()
 
-    def _var(self, node: exp.Expr, scope: FormScope) -> str:
+    def _var(self, node: exp.Expr, select: exp.Select | None) -> str:
         return str(node.this).upper()
 
-    def _identifier(self, node: exp.Expr, scope: FormScope) -> str:
-        assert isinstance(node, exp.Identifier)
-        name = fold(node, self._dialect)
+    def _identifier(self, node: exp.Expr, select: exp.Select | None) -> str:
+        name = self._fold(node)
         if node.args.get("quoted") and (not _PLAIN_NAME.fullmatch(name) or name in _KEYWORDS):
             return enquote(name)
         return name
 
-    def _column(self, node: exp.Expr, scope: FormScope) -> str:
+    def _column(self, node: exp.Expr, select: exp.Select | None) -> str:
         column, table = node.this, node.args.get("table")
         if node.args.get("db") or node.args.get("catalog"):
             raise UnresolvedForm
+        number = self._number(table, select) if table is not None else ""
         if not isinstance(column, exp.Identifier):
-            if not isinstance(table, exp.Identifier):
-                return self._plain(node, scope)
-            return f"{self._number(table, scope)}.*"
-        name = self._identifier(column, scope)
-        if isinstance(table, exp.Identifier):
-            number = self._number(table, scope)
-            alone = number == scope.only and fold(column, self._dialect) not in scope.outputs
-            return name if alone else f"{number}.{name}"
-        folded = fold(column, self._dialect)
-        self._bare.add(folded)
-        if folded in scope.tables:
+            return f"{number}.*" if number else self._plain(node, select)
+        name, folded = self._identifier(column, select), self._fold(column)
+        if number:
+            is_only = (
+                select is not None
+                and len(self._sources[id(select)]) == 1
+                and folded not in self._outputs[id(select)]
+                and find_outer(select) is None
+            )
+            return name if is_only else f"{number}.{name}"
+        if row := self._find_number(folded, select):
             # The whole row, or a column with the table's name.
-            return f"row {enquote(folded)} {scope.tables[folded]}"
+            return f"row {enquote(folded)} {row}"
         if column.args.get("quoted") and self._dialect == "sqlite":
             # SQLite reads it as a text if there is no such column.
             return enquote(str(column.this))
         return name
 
-    def _number(self, table: exp.Identifier, scope: FormScope) -> str:
-        number = scope.tables.get(fold(table, self._dialect))
-        if number is None:
-            raise UnresolvedForm
-        return number
+    def _number(self, table: object, select: exp.Select | None) -> str:
+        if number := self._find_number(self._fold(table), select):
+            return number
+        raise UnresolvedForm
+
+    def _find_number(self, name: str, select: exp.Select | None) -> str:
+        """The number of the table that is called so inside ``select``; empty if there is none."""
+        while select is not None:
+            if number := self._sources[id(select)].get(name):
+                return number
+            select = find_outer(select)
+        return ""
 
     # -- commutative nodes ---------------------------------------------------------------------
 
-    def _paren(self, node: exp.Expr, scope: FormScope) -> str:
-        return self._node(node.this, scope)
+    def _paren(self, node: exp.Expr, select: exp.Select | None) -> str:
+        return self._node(node.this, select)
 
-    def _symmetric(self, node: exp.Expr, scope: FormScope) -> str:
+    def _symmetric(self, node: exp.Expr, select: exp.Select | None) -> str:
         if not _has_only(node, "this", "expression"):
-            return self._plain(node, scope)
-        operands = sorted((self._node(node.this, scope), self._node(node.expression, scope)))
+            return self._plain(node, select)
+        operands = sorted((self._node(node.this, select), self._node(node.expression, select)))
         return f"{type(node).__name__}({' '.join(operands)})"
 
     # -- queries -------------------------------------------------------------------------------
 
-    def _table(self, node: exp.Expr, scope: FormScope) -> str:
-        rest = self._plain(node, scope, ("this", "alias"))
-        return f"{self._node(node.this, scope)} {rest}{self._column_names(node, scope)}"
-
-    def _subquery(self, node: exp.Expr, scope: FormScope) -> str:
-        inner = self._node(node.this, scope)
-        rest = self._plain(node, scope, ("this", "alias")).removeprefix("Subquery()")
-        return f"({inner}){rest}{self._column_names(node, scope)}"
-
-    def _column_names(self, node: exp.Expr, scope: FormScope) -> str:
+    def _source(self, node: exp.Expr, select: exp.Select | None) -> str:
+        """A table or subquery under its number, with the names that its alias gives columns."""
+        name = find_name(node)
+        number = self._number(name, select) if name is not None else ""
         alias = node.args.get("alias")
-        return (
-            f"({self._node(alias.columns, scope)})" if alias is not None and alias.columns else ""
-        )
+        columns = alias.columns if alias is not None else []
+        rest = self._plain(node, select, ("this", "alias"))
+        inner = self._node(node.this, select)
+        return f"{number}={inner} {rest}({self._node(columns, select)})"
 
-    def _refuse(self, node: exp.Expr, scope: FormScope) -> str:
+    def _refuse(self, node: exp.Expr, select: exp.Select | None) -> str:
         raise UnresolvedForm
 
-    def _join(self, node: exp.Expr, scope: FormScope) -> str:
+    def _join(self, node: exp.Expr, select: exp.Select | None) -> str:
         kind, side = node.args.get("kind"), node.args.get("side")
         bound = node.args.get("on") is not None or bool(node.args.get("using"))
         implied = (kind == "INNER" and bound) or (kind == "OUTER" and bool(side))
-        return self._plain(node, scope, ("kind", "this") if implied else ("this",))
+        return self._plain(node, select, ("kind",) if implied else ())
 
-    def _select(self, node: exp.Expr, scope: FormScope, *, is_root: bool = False) -> str:
+    def _select(self, node: exp.Expr, outer: exp.Select | None) -> str:
         assert isinstance(node, exp.Select)
-        sources = list(list_sources(node))
-        own = {
-            name: f"#{self._take_number()}" for source in sources if (name := self._name(source))
-        }
-        if len(own) < len(sources):
-            raise UnresolvedForm
-        outputs = {
-            fold(expression.args["alias"], self._dialect): expression.this
-            for expression in node.expressions
-            if isinstance(expression, exp.Alias)
-        }
-        inner = FormScope(
-            {**scope.tables, **own},
-            next(iter(own.values())) if len(own) == 1 and not scope.tables else "",
-            frozenset(outputs),
-        )
-        # A derived table sees the enclosing SELECT, not its neighbours.
-        read = "".join(
-            f"{own[self._name(source)]}={self._node(source, scope)};" for source in sources
-        )
-        bare, self._bare = self._bare, set()
-        columns = [self._output(expression, inner) for expression in node.expressions]
-        if self._dialect != "duckdb":
-            # Here an output expression cannot refer to another output column.
-            bare, self._bare = bare | self._bare, set()
-        rest = self._plain(node, inner, ("from_", "joins", "expressions", "order"))
-        on = "".join(self._join(arg, inner) for arg in node.args.get("joins") or ())
-        order = self._order(node, inner, outputs)
-        # The names of the result's columns do not count, unless the query itself uses one.
-        kept = self._bare if is_root else set(outputs)
-        named = [f"{form} AS {enquote(name)}" if name in kept else form for name, form in columns]
-        self._bare |= bare
-        return f"SELECT {','.join(named)} FROM {read}{on} {rest}{order}"
+        outputs = self._outputs[id(node)]
+        kept = set(outputs)
+        if node is self._tree:
+            # The names of the result's columns do not count, unless the query itself uses one.
+            kept &= {
+                self._fold(column.this)
+                for column in find_all(node, exp.Column)
+                if not column.table and self._find_ordering(column, node) is None
+            }
+        columns = [
+            f"{self._node(output.unalias(), node)} AS {enquote(name)}"
+            if (name := self._fold(output.args.get("alias"))) in kept
+            else self._node(output.unalias(), node)
+            for output in node.expressions
+        ]
+        return f"SELECT {','.join(columns)} {self._plain(node, node, ('expressions',))}"
 
-    def _output(self, node: exp.Expr, scope: FormScope) -> tuple[str, str]:
-        """The alias of an output column, empty if it has none, and its form."""
-        if isinstance(node, exp.Alias):
-            return fold(node.args["alias"], self._dialect), self._node(node.this, scope)
-        return "", self._node(node, scope)
+    def _ordered(self, node: exp.Expr, select: exp.Select | None) -> str:
+        """One term of ORDER BY; the name of an output is replaced by its expression."""
+        meant = self._find_ordering(node.this, select) if select is not None else None
+        term = self._node(meant or node.this, select)
+        return f"{term} {self._plain(node, select, ('this',))}"
 
-    def _order(self, node: exp.Select, scope: FormScope, outputs: dict[str, exp.Expr]) -> str:
-        """ORDER BY, with the names of output columns replaced by their expressions."""
-        order = node.args.get("order")
-        if order is None:
-            return ""
-        names = Counter(expression.alias_or_name.lower() for expression in node.expressions)
-        terms = []
-        for expression in order.expressions:
-            column = expression.this
-            meant = None
-            if isinstance(column, exp.Column) and not column.table and column.name:
-                name = fold(column.this, self._dialect)
-                meant = outputs.get(name) if names[name.lower()] == 1 else None
-            term = self._node(column if meant is None else meant, scope)
-            terms.append(f"{term} {self._plain(expression, scope, ('this',))}")
-        return f"ORDER {','.join(terms)} {self._plain(order, scope, ('expressions',))}"
+    def _find_ordering(self, column: exp.Expr, select: exp.Select) -> exp.Expr | None:
+        """The output of ``select`` by whose name alone it is ordered."""
+        order = column.parent.parent if isinstance(column.parent, exp.Ordered) else None
+        if order is None or order.parent is not select or not isinstance(column, exp.Column):
+            return None
+        return None if column.table else self._ordering[id(select)].get(self._fold(column.this))
 
-    def _name(self, source: exp.Expr) -> str:
-        """The name by which columns refer to a source; empty if it has none."""
-        identifier = find_name(source)
-        return fold(identifier, self._dialect) if identifier is not None else ""
-
-    def _take_number(self) -> int:
-        self._numbers += 1
-        return self._numbers
-
-    _RULES: ClassVar[dict[type[exp.Expr], Callable[[FormWriter, exp.Expr, FormScope], str]]] = {
+    _RULES: ClassVar[
+        dict[type[exp.Expr], Callable[[FormWriter, exp.Expr, exp.Select | None], str]]
+    ] = {
         exp.Literal: _literal,
         exp.Var: _var,
         exp.Identifier: _identifier,
@@ -271,8 +222,10 @@ class FormWriter:
         exp.Paren: _paren,
         exp.EQ: _symmetric,
         exp.NEQ: _symmetric,
-        exp.Table: _table,
-        exp.Subquery: _subquery,
+        exp.Table: _source,
+        exp.Subquery: _source,
+        exp.Join: _join,
+        exp.Ordered: _ordered,
         exp.Select: _select,
         exp.With: _refuse,
     }
@@ -281,14 +234,6 @@ class FormWriter:
 def _has_only(node: exp.Expr, *names: str) -> bool:
     """Whether a node has no other arguments than these."""
     return all(name in names for name, value in node.args.items() if value)
-
-
-def fold_identifiers(tree: exp.Expr) -> exp.Expr:
-    """Folds the unquoted names of the tree to lower case, in place, and returns it."""
-    for identifier in tree.find_all(exp.Identifier):
-        if not identifier.args.get("quoted"):
-            identifier.set("this", str(identifier.this).lower())
-    return tree
 
 
 # A service normalises the same few queries repeatedly: in rounds, in repairs, in votes.
@@ -305,8 +250,12 @@ def normal_form(sql: str, dialect: str = "postgres") -> str:
     try:
         tree = read_tree(sql, dialect)
         try:
-            return FormWriter(dialect).write(tree)
+            return FormWriter(tree, dialect).write()
         except UnresolvedForm:
-            return fold_identifiers(tree.copy()).sql(dialect, comments=False, copy=False)
+            folded = tree.copy()
+            for identifier in find_all(folded, exp.Identifier):
+                if not identifier.args.get("quoted"):
+                    identifier.set("this", str(identifier.this).lower())
+            return folded.sql(dialect, comments=False, copy=False)
     except (SqlglotError, RecursionError):
         return " ".join(sql.split())
