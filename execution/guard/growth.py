@@ -13,7 +13,7 @@ Limits of cells and results bound what is stored in the database; this is for wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -53,6 +53,8 @@ _MOST_COMPARED = 100_000_000.0
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
 _MOST_STEPPED = 4.0
+# The most bytes of the rows of a recursive UNION, which PostgreSQL keeps in memory without a limit.
+_MOST_KEPT = 2.0**28
 # Looks at nodes and columns before a query is refused for how long it takes to measure: about a
 # second. What people write needs some hundreds, wide or deep queries some thousands.
 _MOST_LOOKS = 100_000
@@ -82,9 +84,13 @@ _COLUMN = Size(1.0, COLUMN_BYTES)
 _Sizes = Sequence[Size]
 
 
-def check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> None:
-    """Raises Unresolved for a query that makes too much; ``nodes`` are all of its tree."""
-    measurer = _Measurer(found, _QUOTED if any(map(makes_controls, nodes)) else 2.0)
+def check_growth(nodes: Sequence[exp.Expr], found: Resolution, rounds: Mapping[int, float]) -> None:
+    """Raises Unresolved for a query that makes too much; ``nodes`` are all of its tree.
+
+    ``rounds``: how often each recursion of which the database keeps all rows takes its step, by the
+    ``id`` of its query; 0 if it follows a key.
+    """
+    measurer = _Measurer(found, rounds, _QUOTED if any(map(makes_controls, nodes)) else 2.0)
     for cte in nodes:
         if isinstance(cte, exp.CTE):
             # In their order, so that a recursion that reads another finds it measured.
@@ -97,8 +103,9 @@ def check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> None:
 class _Measurer:
     """Measures the outputs of each query once, or once for each step of what it rests on."""
 
-    def __init__(self, found: Resolution, quoted: float) -> None:
+    def __init__(self, found: Resolution, rounds: Mapping[int, float], quoted: float) -> None:
         self._found = found
+        self._rounds = rounds
         # How many times longer JSON is than the texts in it.
         self._quoted = quoted
         self._looks = 0
@@ -167,9 +174,29 @@ class _Measurer:
             for last, before in zip(sizes, halfway, strict=True):
                 if last.bytes > _MOST_STEPPED * before.bytes:
                     raise _refuse_value(query)
+            if query.args.get("distinct") and id(query) in self._rounds:
+                self._check_kept(query, sizes, halfway)
         self._outputs, self._rows = known, rows
         # No planner puts a set operation in the place of its name.
         return [Size(1.0, size.bytes) for size in sizes]
+
+    def _check_kept(self, query: exp.SetOperation, sizes: _Sizes, halfway: _Sizes) -> None:
+        """Raises Unresolved for a recursive UNION of too much: PostgreSQL keeps all rows in memory.
+
+        Its outputs have these sizes after the first steps, and after half of them.
+        """
+        rounds = self._rounds[id(query)]
+        grown = sum(size.bytes for size in sizes) - sum(size.bytes for size in halfway)
+        row = _measure_long(sizes) + grown / (_STEPS // 2 - 1) * rounds / 2
+        # The rows of one that follows a key are those of tables.
+        rows = self._count(query.this, 1.0) * rounds or MOST_ROWS
+        if rows * row > _MOST_KEPT:
+            raise Unresolved(
+                "too_much_text",
+                quote_fragment(query),
+                "A recursive UNION keeps all its rows, which could take too much memory: write "
+                "UNION ALL, or count from one constant to another, without long texts.",
+            )
 
     def _measure_select(self, query: exp.Select) -> _Sizes:
         sizes: list[Size] = []
@@ -210,10 +237,9 @@ class _Measurer:
         return _find_largest(sizes or [_COLUMN])
 
     def _measure_row(self, source: Source) -> Size:
-        """A whole row: what is longer than the database's own columns, with its quotes doubled."""
+        """A whole row, with its quotes doubled."""
         sizes = [self._measure_column(source, name) for name in source.columns]
-        long = sum(size.bytes for size in sizes if size.bytes > COLUMN_BYTES)
-        return Size(sum(size.nodes for size in sizes), 2 * max(long, COLUMN_BYTES))
+        return Size(sum(size.nodes for size in sizes), 2 * _measure_long(sizes))
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -381,6 +407,11 @@ def _find_largest(sizes: Sequence[Size]) -> Size:
         max((size.nodes for size in sizes), default=1.0),
         max((size.bytes for size in sizes), default=COLUMN_BYTES),
     )
+
+
+def _measure_long(sizes: _Sizes) -> float:
+    """The bytes of a row: of what is longer than the database's own columns."""
+    return max(sum(size.bytes for size in sizes if size.bytes > COLUMN_BYTES), COLUMN_BYTES)
 
 
 def _merge(first: _Sizes, second: _Sizes) -> _Sizes:

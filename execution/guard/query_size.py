@@ -32,13 +32,14 @@ def check_query_size(
 
     ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
     """
+    rounds: dict[int, float] = {}
     for node in nodes:
         violation = check_arguments(node) or check_call(node)
         if violation is None and isinstance(node, GENERATORS):
             violation = check_generator(node)
         elif violation is None and isinstance(node, exp.CTE):
-            violation = check_recursion(node, found, dialect)
+            violation = check_recursion(node, found, dialect, rounds)
         if violation is not None:
             return violation
-    check_growth(nodes, found)
+    check_growth(nodes, found, rounds if dialect == "postgres" else {})
     return None

@@ -22,8 +22,14 @@ from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.types import Violation
 
 
-def check_recursion(cte: exp.CTE, found: Resolution, dialect: str) -> Violation | None:
-    """Why a CTE that names itself may never end, or None."""
+def check_recursion(
+    cte: exp.CTE, found: Resolution, dialect: str, rounds: dict[int, float]
+) -> Violation | None:
+    """Why a CTE that names itself may never end, or None.
+
+    Notes in ``rounds``, by the ``id`` of its query, how often it takes its step at most; 0 for one
+    that follows a key.
+    """
     name = cte.alias
     body = cte.this
 
@@ -48,14 +54,20 @@ def check_recursion(cte: exp.CTE, found: Resolution, dialect: str) -> Violation 
         return refusal
     sources = found.selects.get(id(step), ())
     if any(source.table is not None for source in sources):
+        rounds[id(body)] = 0.0
         return None if _follows_a_key(step) else refusal
     where = step.args.get("where")
     if where is not None and names_itself(where):
         # A bound that is made of the recursion's rows may move along.
         return refusal
-    multiplies = len(sources) != 1 or sources[0].origin is not body
-    ends = any(_counts(step, source, found, dialect) for source in sources)
-    return None if ends and not multiplies else refusal
+    if len(sources) != 1 or sources[0].origin is not body:
+        # Its rows are multiplied.
+        return refusal
+    most = _count_rounds(body, step, sources[0], found, dialect)
+    if most is None:
+        return refusal
+    rounds[id(body)] = most
+    return None
 
 
 def _follows_a_key(step: exp.Select) -> bool:
@@ -70,17 +82,20 @@ def _follows_a_key(step: exp.Select) -> bool:
     return any(node.args.get("query") for node in step.find_all(exp.In))
 
 
-def _counts(step: exp.Select, source: Source, found: Resolution, dialect: str) -> bool:
-    """Whether a bound on a column ends the recursion, which moves that column towards it.
+def _count_rounds(
+    body: exp.SetOperation, step: exp.Select, source: Source, found: Resolution, dialect: str
+) -> float | None:
+    """How often the step is taken at most until a bound on a column, which moves there, ends it.
 
-    What moves a column is the output in the column's own place, whatever that is called.
+    None without such a bound. What moves a column is the output in the column's own place, whatever
+    that is called.
     """
     names, where = [name.lower() for name in source.columns], step.args.get("where")
     if where is None:
-        return False
+        return None
     if len(names) < len(step.expressions) or any(output.is_star for output in step.expressions):
         # The text does not tell the places: there is a star in the first part, or in the step.
-        return False
+        return None
     moved = {
         name: up
         for name, output in zip(names, step.expressions, strict=False)
@@ -89,16 +104,41 @@ def _counts(step: exp.Select, source: Source, found: Resolution, dialect: str) -
         and names.count(name) == 1
         and found.origins.get(id(column)) is source
     }
+    rounds = []
     for condition in _list_conditions(where):
-        column, below = _read_bound(condition) or (None, False)
+        column, below, bound = _read_bound(condition) or (None, False, None)
         if (
             column is not None
             and found.origins.get(id(column)) is source
             and moved.get(column.name.lower()) is below
             and not _uses(condition.find_all(exp.Subquery), source, found)
         ):
-            return True
-    return False
+            rounds.append(_measure_way(body.this, names.index(column.name.lower()), bound))
+    return min(rounds, default=None)
+
+
+# The steps from a number that the text does not tell, or to one.
+_UNKNOWN_WAY = 1e15
+
+
+def _measure_way(base: exp.Expr, place: int, bound: exp.Expr | None) -> float:
+    """The steps from what the first part has in that place to the bound."""
+    base = base.unnest()
+    outputs, source = base.expressions, base.args.get("from_")
+    if base.is_star and source is not None and len(outputs) == 1 and not base.args.get("joins"):
+        # VALUES (1), as sqlglot reads it.
+        rows = source.this.expressions if isinstance(source.this, exp.Values) else ()
+        outputs = rows[0].expressions if len(rows) == 1 else ()
+    if len(outputs) <= place or any(output.is_star for output in outputs):
+        return _UNKNOWN_WAY
+    start = outputs[place].unalias()
+    first, last = read_number(start), read_number(bound)
+    if first is not None and last is not None:
+        return abs(last - first) + 1
+    from_, to = read_date(start), read_date(bound)
+    if from_ is not None and to is not None:
+        return abs((to - from_).days) / LEAST_STEP_DAYS + 1
+    return _UNKNOWN_WAY
 
 
 def _list_conditions(where: exp.Expr) -> list[exp.Expr]:
@@ -144,8 +184,11 @@ def _read_modifier(args: Sequence[exp.Expr], least: float) -> list[tuple[exp.Col
     return [(args[0], "-" not in args[1].name)] if days and days >= least else []
 
 
-def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool] | None:
-    """The column that a condition keeps below (True) or above a constant."""
+def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool, exp.Expr | None] | None:
+    """The column that a condition keeps below (True) or above a constant, and that constant.
+
+    None instead of the constant if the condition is on a sum.
+    """
     if not isinstance(condition, exp.LT | exp.LTE | exp.GT | exp.GTE):
         return None
     left, right = condition.this.unnest(), condition.expression.unnest()
@@ -157,7 +200,8 @@ def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool] | None:
         return None
     is_constant = number is not None or read_date(right) is not None
     is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp) or name_call(right) == "now"
-    if isinstance(left, exp.Add | exp.Sub):
+    is_sum = isinstance(left, exp.Add | exp.Sub)
+    if is_sum:
         if read_number(left.expression) is None and read_days(left.expression) is None:
             # Two columns may keep their distance.
             return None
@@ -165,5 +209,5 @@ def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool] | None:
     if isinstance(left, exp.Column) and (
         is_constant or is_date or isinstance(condition.expression, exp.Subquery)
     ):
-        return left, below
+        return left, below, None if is_sum else right
     return None
