@@ -258,7 +258,6 @@ def _rewrite(
         database=catalog.database,
         sql=sql,
         tables=tuple(sorted(reads or tables)),
-        columns=tuple(sorted(found.columns)),
         predicates=tuple(
             f"{name}: {wrapper.predicate}"
             for name, wrapper in sorted(wrappers.items())

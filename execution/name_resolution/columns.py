@@ -95,7 +95,6 @@ class ColumnFinder:
         for part in source.origin if isinstance(source.origin, tuple) else ():
             self.use_all(part)
         if source.table is not None:
-            self._found.columns |= {column.name for column in source.table.columns}
             source.used.update(self._resolver.list_columns(source.table))
 
     def name_output(self, output: exp.Expr) -> str:
@@ -319,7 +318,6 @@ class ColumnFinder:
             if name in part.columns:
                 self._use(part, name, node)
         if source.table is not None and name in self._resolver.list_columns(source.table):
-            self._found.columns.add(self._resolver.spell_column(source.table, name))
             source.used.add(name)
 
 

@@ -86,13 +86,12 @@ class Group:
 class Resolution:
     """What a query reads.
 
-    ``tables`` are the nodes of physical tables, each with its table and source; ``columns`` the
-    names of their columns that are used, as the catalog spells them. ``origins`` has the source of
-    each column node, by the node's ``id``; ``selects`` the sources in the FROM of each SELECT.
+    ``tables`` are the nodes of physical tables, each with its table and source. ``origins`` has the
+    source of each column node, by the node's ``id``; ``selects`` the sources in the FROM of each
+    SELECT.
     """
 
     tables: list[tuple[exp.Table, Table, Source]] = field(default_factory=list)
-    columns: set[str] = field(default_factory=set)
     groups: list[Group] = field(default_factory=list)
     origins: dict[int, Source] = field(default_factory=dict)
     selects: dict[int, tuple[Source, ...]] = field(default_factory=dict)

@@ -37,7 +37,6 @@ class GuardedQuery:
     database: str
     sql: str
     tables: tuple[str, ...]
-    columns: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
     params: tuple[object, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()

@@ -8,14 +8,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 
 from execution.guard.guard import guard_query
+from execution.guard_dialects import parse_statements
+from execution.name_resolution.scopes import NameResolver
+from execution.name_resolution.walk import resolve_names
 from execution.policies.access import open_access
+from nl2sql.sql.nodes import find_all
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
-from tests.execution.judging import judge, pass_guard
+from tests.execution.judging import judge
 from tests.fakes import SHOP, build_table
 from tests.golden import load_cases, load_changes
+
+
+def list_used(sql: str, dialect: str = "postgres") -> list[str]:
+    """The columns of tables that a query uses; a policy's wrappers have no others."""
+    (tree,) = parse_statements(sql, dialect)
+    resolver = NameResolver(replace(SHOP, dialect=dialect))
+    found = resolve_names(tree, list(find_all(tree, exp.Expr)), resolver)
+    return sorted({name for _, _, source in found.tables for name in source.used})
 
 
 def nest_stars(outputs: str, levels: int) -> str:
@@ -72,7 +85,7 @@ def test_columns_of_a_union_by_name_are_bounded() -> None:
     [case[1:] for case in load_changes("names") if case[0] == "columns that are read"],
 )
 def test_the_columns_that_a_query_reads_are_listed(sql: str, columns: str) -> None:
-    assert (", ".join(pass_guard(sql).columns) or "none") == columns
+    assert (", ".join(list_used(sql)) or "none") == columns
 
 
 @pytest.mark.parametrize(
@@ -108,7 +121,7 @@ def test_a_hidden_column_of_a_function_is_no_string(name: str) -> None:
 def test_what_is_named_through_a_joins_name_is_a_column_of_a_table(dialect: str) -> None:
     for name in ("x.total", "total"):
         sql = f"SELECT {name} FROM (orders AS o CROSS JOIN customers AS c) AS x"
-        assert pass_guard(sql, dialect).columns == ("total",)
+        assert list_used(sql, dialect) == ["total"]
 
 
 # What the columns of a function in FROM are called; ``j`` is the function's own name.
