@@ -127,8 +127,8 @@ def _measure_way(base: exp.Expr, place: int, bound: exp.Expr | None) -> float:
     outputs, source = base.expressions, base.args.get("from_")
     if base.is_star and source is not None and len(outputs) == 1 and not base.args.get("joins"):
         # VALUES (1), as sqlglot reads it.
-        rows = source.this.expressions if isinstance(source.this, exp.Values) else ()
-        outputs = rows[0].expressions if len(rows) == 1 else ()
+        rows = source.this.expressions if isinstance(source.this, exp.Values) else []
+        outputs = rows[0].expressions if len(rows) == 1 else []
     if len(outputs) <= place or any(output.is_star for output in outputs):
         return _UNKNOWN_WAY
     start = outputs[place].unalias()

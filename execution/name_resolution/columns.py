@@ -15,9 +15,15 @@ from execution.name_resolution.nodes import (
     list_excluded,
     name_function,
 )
-from execution.name_resolution.scopes import NameResolver, Resolution, Scope, Source, Unresolved
+from execution.name_resolution.scopes import (
+    NameResolver,
+    Resolution,
+    Scope,
+    Source,
+    Unresolved,
+    refuse_node,
+)
 from execution.sqlite.dialect import is_in_double_quotes, read_spelling
-from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
 # Names, quoted or not, that DuckDB reads as functions if it finds no column. It does not look for
@@ -113,7 +119,7 @@ class ColumnFinder:
         """The folded name after USING. Raises Unresolved."""
         identifier = column.this if isinstance(column, exp.Column) else column
         if not isinstance(identifier, exp.Identifier):
-            raise Unresolved("node_not_allowed", quote_fragment(column), "USING takes names.")
+            raise refuse_node(column, "USING takes names.")
         return self._resolver.fold(identifier)
 
     def resolve_using(self, column: exp.Expr, scope: Scope) -> None:
@@ -122,10 +128,7 @@ class ColumnFinder:
         name = self.read_using(column)
         having = [source for source in scope.sources.values() if name in source.columns]
         if len(having) < 2:
-            tables = [source.table for source in scope.sources.values() if source.table is not None]
-            raise self._resolver.refuse_column(
-                next(iter(tables), None), name, quote_fragment(column)
-            )
+            raise self._resolver.refuse_column(scope.sources.values(), name, column)
         for source in having:
             self._use(source, name, column)
 
@@ -139,31 +142,25 @@ class ColumnFinder:
         if isinstance(identifier, exp.Star):
             # The exceptions of an output were checked when the outputs were listed.
             if any(identifier.args.values()) and not isinstance(node.parent, exp.Select):
-                raise Unresolved(
-                    "node_not_allowed", quote_fragment(node), "A star with exceptions."
-                )
+                raise refuse_node(node, "A star with exceptions.")
             source = self._find_source(node, scope) if qualifier is not None else None
             if source is None:
-                raise Unresolved(
-                    "unknown_column",
-                    quote_fragment(node),
-                    f"{quote_fragment(node)} is no table's star.",
+                raise refuse_node(
+                    node, f"{quote_fragment(node)} is no table's star.", "unknown_column"
                 )
             if not isinstance(node.parent, exp.Select):
                 _check_row(source, node)
             self.use_all(source)
             return
         if not isinstance(identifier, exp.Identifier):
-            raise Unresolved("node_not_allowed", quote_fragment(node), "This is no column.")
+            raise refuse_node(node, "This is no column.")
         name = self._resolver.fold(identifier)
         if qualifier is not None:
             source = self._find_source(node, scope)
             if source is None and self._resolve_field(node, scope, with_outputs):
                 return
             if source is None or name not in source.columns:
-                raise self._resolver.refuse_column(
-                    source.table if source else None, name, quote_fragment(node)
-                )
+                raise self._resolver.refuse_column([source] if source else [], name, node)
             self._use(source, name, node)
             return
         if self._is_known(name, node, scope, with_outputs):
@@ -173,12 +170,12 @@ class ColumnFinder:
         else:
             # SQLite reads such a word as a string if nothing has this name. It must not be the name
             # of a hidden column or of the row's number.
-            self._check_is_not_hidden(node, name, scope)
+            refusal = self._refuse(node, name, scope)
+            if refusal.violation.code == NOT_PERMITTED:
+                raise refusal
             is_part = name in _HIDDEN_PARTS and _has_json_source(scope)
             if name in _ROW_NUMBERS or is_part:
-                raise Unresolved(
-                    "unknown_column", quote_fragment(node), f"There is no column {name} here."
-                )
+                raise refuse_node(node, f"There is no column {name} here.", "unknown_column")
             keep_heading(node)
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
@@ -212,12 +209,10 @@ class ColumnFinder:
         node.replace(written)
         return True
 
-    def _check_is_not_hidden(self, node: exp.Column, name: str, scope: Scope) -> None:
-        for here in scope.list_outward():
-            for source in here.sources.values():
-                refusal = self._resolver.refuse_column(source.table, name, quote_fragment(node))
-                if refusal.violation.code == NOT_PERMITTED:
-                    raise refusal
+    def _refuse(self, node: exp.Column, name: str, scope: Scope) -> Unresolved:
+        """The error for a name that nothing here or around the query bears."""
+        sources = (source for here in scope.list_outward() for source in here.sources.values())
+        return self._resolver.refuse_column(sources, name, node)
 
     def _is_known(self, name: str, node: exp.Column, scope: Scope, with_outputs: bool) -> bool:
         """Whether a column, or an output that may be used here, has this name; records its use.
@@ -227,15 +222,13 @@ class ColumnFinder:
         is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
         for here in scope.list_outward():
             if is_function and here is not scope:
-                raise Unresolved(
-                    "unknown_column",
-                    quote_fragment(node),
+                raise refuse_node(
+                    node,
                     f"{name} is a function's name too: write the name of its table before it.",
+                    "unknown_column",
                 )
             if name in here.headings:
-                raise Unresolved(
-                    "unknown_column", quote_fragment(node), f"Give the output {name} a name."
-                )
+                raise refuse_node(node, f"Give the output {name} a name.", "unknown_column")
             # If several sources have the column, the name is ambiguous, and must stay so.
             having = [source for source in here.sources.values() if name in source.columns]
             for source in having:
@@ -275,15 +268,14 @@ class ColumnFinder:
             return
         if here is scope and name in here.outputs and _orders_query(node):
             return
-        raise Unresolved(
-            "unknown_column",
-            quote_fragment(node),
+        raise refuse_node(
+            node,
             f"{name} is a name that the database keeps for itself: give the column another one.",
+            "unknown_column",
         )
 
     def _resolve_whole_row(self, node: exp.Column, name: str, scope: Scope) -> None:
         """Resolves a name that no column has as a table's whole row. Raises Unresolved."""
-        hidden: Table | None = None
         for here in scope.list_outward():
             source = here.sources.get(name)
             if source is not None and self._resolver.has_whole_rows:
@@ -291,9 +283,7 @@ class ColumnFinder:
                 self.use_all(source)
                 self._found.origins[id(node)] = source
                 return
-            tables = [source.table for source in here.sources.values() if source.table is not None]
-            hidden = hidden or next(iter(tables), None)
-        raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
+        raise self._refuse(node, name, scope)
 
     def _find_source(self, node: exp.Column, scope: Scope) -> Source | None:
         """The source of ``a.b`` or ``s.a.b``; removes the schema, in place."""
@@ -327,9 +317,7 @@ def _check_row(source: Source, node: exp.Column) -> None:
     Such a row has the table's own names; the row of the wrapper that replaces it would not.
     """
     if source.renamed and source.table is not None:
-        raise Unresolved(
-            "node_not_allowed", quote_fragment(node), "Name the columns of a renamed table."
-        )
+        raise refuse_node(node, "Name the columns of a renamed table.")
 
 
 def _orders_query(node: exp.Expr) -> bool:

@@ -16,11 +16,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from execution.guard_dialects import quote_fragment
-from execution.name_resolution.scopes import NameResolver, Source, Unresolved
-from nl2sql.catalog import Table
+from execution.name_resolution.scopes import NameResolver, Source, Unresolved, refuse_node
 from nl2sql.sql.names import quote_name
-from nl2sql.types import NOT_PERMITTED
 
 # The arguments of nodes that may be set; any other is a construct that the guard does not know.
 SELECT_ARGS = frozenset(
@@ -44,9 +41,7 @@ def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
     for key, value in node.args.items():
         if value and key not in allowed:
             kind = type(node).__name__
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(node), f"{kind} with {key} is not allowed."
-            )
+            raise refuse_node(node, f"{kind} with {key} is not allowed.")
 
 
 def check_star(node: exp.Star) -> None:
@@ -67,7 +62,7 @@ def check_join(join: exp.Join, dialect: str) -> None:
     check_args(join, JOIN_ARGS)
     methods = _JOIN_METHODS.get(dialect, ("", "NATURAL"))
     if join.method not in methods or join.kind not in _JOIN_KINDS:
-        raise Unresolved("node_not_allowed", quote_fragment(join), "Such a join is not allowed.")
+        raise refuse_node(join, "Such a join is not allowed.")
 
 
 def name_values(node: exp.Values, dialect: str) -> tuple[str, ...]:
@@ -133,7 +128,7 @@ def list_excluded(star: exp.Star) -> list[exp.Column]:
     for item in excluded:
         is_name = isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
         if not is_name or item.args.get("table"):
-            raise Unresolved("node_not_allowed", quote_fragment(item), "EXCLUDE takes names.")
+            raise refuse_node(item, "EXCLUDE takes names.")
     return list(excluded)
 
 
@@ -147,36 +142,12 @@ def apply_exceptions(
     if not any(star.args.values()):
         return columns
     if resolver.dialect != "duckdb" or star.args.get("rename") or star.args.get("replace"):
-        raise Unresolved(
-            "node_not_allowed", quote_fragment(star), "A star with exceptions: name the columns."
-        )
+        raise refuse_node(star, "A star with exceptions: name the columns.")
     excluded = {resolver.fold(column.this): column for column in list_excluded(star)}
     for name, node in excluded.items():
         if name not in columns:
-            raise _refuse(name, node, sources, resolver)
+            raise resolver.refuse_column(sources, name, node)
     return tuple(name for name in columns if name not in excluded)
-
-
-def _refuse(
-    name: str, node: exp.Column, sources: Sequence[Source], resolver: NameResolver
-) -> Unresolved:
-    """The error for a name that the star does not have; it says if the column is hidden."""
-    refusal = resolver.refuse_column(None, name, quote_fragment(node))
-    for table in _list_tables(sources):
-        refusal = resolver.refuse_column(table, name, quote_fragment(node))
-        if refusal.violation.code == NOT_PERMITTED:
-            break
-    return refusal
-
-
-def _list_tables(sources: Sequence[Source]) -> list[Table]:
-    tables: list[Table] = []
-    for source in sources:
-        if isinstance(source.origin, tuple):
-            tables += _list_tables(source.origin)
-        elif source.table is not None:
-            tables.append(source.table)
-    return tables
 
 
 _ORDINALITY = "ordinality"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from execution.guard_dialects import quote_fragment
 from nl2sql.catalog import Catalog, Table
 from nl2sql.sql.names import fold_name
 from nl2sql.sql.nodes import read_identifier
@@ -19,6 +20,11 @@ class Unresolved(Exception):
     def __init__(self, code: str, fragment: str, message: str) -> None:
         super().__init__(message)
         self.violation = Violation(code, fragment[:80], message)
+
+
+def refuse_node(node: exp.Expr, message: str, code: str = "node_not_allowed") -> Unresolved:
+    """The error for a node, whose text it quotes."""
+    return Unresolved(code, quote_fragment(node), message)
 
 
 @dataclass(eq=False, slots=True)
@@ -155,14 +161,21 @@ class NameResolver:
             self._spelled[table.qualified] = spelled
         return spelled[folded]
 
-    def refuse_column(self, table: Table | None, name: str, written: str) -> Unresolved:
-        """The error for a column that is not visible; it says whether it is hidden or missing."""
-        hidden = self._hidden.table(table.qualified) if table else None
-        if hidden and any(self._fold_stored(column.name) == name for column in hidden.columns):
-            return Unresolved(
-                NOT_PERMITTED, written, f"The column {written} is not among those you may read."
-            )
+    def refuse_column(self, sources: Iterable[Source], name: str, node: exp.Expr) -> Unresolved:
+        """The error for a column that no source shows; it says whether one hides it."""
+        written = quote_fragment(node)
+        if any(self._hides(source, name) for source in sources):
+            message = f"The column {written} is not among those you may read."
+            return Unresolved(NOT_PERMITTED, written, message)
         return Unresolved("unknown_column", written, f"There is no column {written}.")
+
+    def _hides(self, source: Source, name: str) -> bool:
+        if isinstance(source.origin, tuple):
+            return any(self._hides(part, name) for part in source.origin)
+        table = self._hidden.table(source.table.qualified) if source.table is not None else None
+        if table is None or name in source.columns:
+            return False
+        return any(self._fold_stored(column.name) == name for column in table.columns)
 
     def _spell(self, identifier: exp.Identifier) -> str:
         return self.fold(identifier) if self.dialect == "postgres" else identifier.name

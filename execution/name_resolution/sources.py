@@ -12,7 +12,6 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from execution.guard_dialects import quote_fragment
 from execution.name_resolution.columns import ColumnFinder
 from execution.name_resolution.nodes import (
     SUBQUERY_ARGS,
@@ -35,6 +34,7 @@ from execution.name_resolution.scopes import (
     Scope,
     Source,
     Unresolved,
+    refuse_node,
 )
 
 
@@ -110,9 +110,7 @@ class SourceFinder:
             self._walk.resolve_within(node.this, Scope(scope), ctes)
             columns = self._name(node, Source((), origin=node.this), scope).columns
         elif node.args.get("ordinality"):
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(node), "ORDINALITY is for functions only."
-            )
+            raise refuse_node(node, "ORDINALITY is for functions only.")
         else:
             columns = self._add_named(node, scope, ctes).columns
         columns = self.add_joins(columns, joins, scope, ctes)
@@ -176,9 +174,7 @@ class SourceFinder:
 
     def _add_lateral(self, node: exp.Lateral, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(node), "Such a LATERAL is not allowed."
-            )
+            raise refuse_node(node, "Such a LATERAL is not allowed.")
         inner = node.this
         if isinstance(inner, exp.Subquery):
             source = Source(self._walk.resolve_query(inner, scope, ctes), origin=inner)

@@ -35,6 +35,7 @@ from execution.name_resolution.scopes import (
     Resolution,
     Scope,
     Unresolved,
+    refuse_node,
 )
 from execution.name_resolution.sources import SourceFinder
 from nl2sql.sql.names import fold_name
@@ -74,7 +75,7 @@ class _ScopeWalk:
         for node in nodes:
             if isinstance(node, exp.Alias) and find_star(node.this) is not None:
                 # PostgreSQL takes no notice of it, so that nothing is called so.
-                raise Unresolved("node_not_allowed", quote_fragment(node), "A star takes no name.")
+                raise refuse_node(node, "A star takes no name.")
             if isinstance(node, exp.Table | exp.Column) and id(node) not in self._seen:
                 kind = "table" if isinstance(node, exp.Table) else "column"
                 raise Unresolved(
