@@ -70,12 +70,11 @@ GENERATORS = (exp.GenerateSeries,)
 def check_generator(node: exp.Expr) -> Violation | None:
     """Why a generator could make too many rows, or None."""
     start, end, step = (node.args.get(key) for key in ("start", "end", "step"))
-    fragment = quote_fragment(node)
-    refusal = Violation(
+    refusal = _refuse(
+        node,
+        f" needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) will do), "
+        "or a step of at least an hour.",
         "too_many_rows",
-        fragment,
-        f"{fragment} needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) "
-        "will do), or a step of at least an hour.",
     )
     days = read_days(step)
     width = 1.0 if step is None else read_number(step)
@@ -91,12 +90,7 @@ def check_generator(node: exp.Expr) -> Violation | None:
 
 
 def count_generated(node: exp.Expr) -> float:
-    """How many rows a generator makes at most; 1 for anything else."""
-    if isinstance(node, exp.SetOperation):
-        # A recursion, of which all that is known is that it ends.
-        return MOST_ROWS
-    if not isinstance(node, GENERATORS):
-        return 1.0
+    """How many rows a generator makes at most."""
     step = read_number(node.args.get("step"))
     start = read_number(node.args.get("start"))
     end = _read_bounded(node.args.get("end"), step or 1.0)
@@ -142,10 +136,14 @@ def check_call(node: exp.Expr) -> Violation | None:
     if isinstance(node, _PATHS) and (violation := _check_path(node)):
         return violation
     if isinstance(node, _GROWING) and measure_growth(node) is None:
-        fragment = quote_fragment(node)
-        message = f"{fragment}: write how often as a number of at most {MOST_TIMES}."
-        return Violation("too_much_text", fragment, message)
+        return _refuse(node, f": write how often as a number of at most {MOST_TIMES}.")
     return None
+
+
+def _refuse(node: exp.Expr, message: str, code: str = "too_much_text") -> Violation:
+    """The refusal of a node, whose text comes before the message."""
+    fragment = quote_fragment(node)
+    return Violation(code, fragment, fragment + message)
 
 
 def check_arguments(node: exp.Expr) -> Violation | None:
@@ -155,8 +153,7 @@ def check_arguments(node: exp.Expr) -> Violation | None:
     kinds = (*_NAMED, exp.Variadic) if isinstance(node, _SUSPECTS) else _NAMED
     if not any(isinstance(argument, kinds) for argument in node.iter_expressions()):
         return None
-    fragment = quote_fragment(node)
-    return Violation("too_much_text", fragment, f"{fragment}: write its arguments one by one.")
+    return _refuse(node, ": write its arguments one by one.")
 
 
 def _check_format(node: exp.Expr) -> Violation | None:
@@ -164,21 +161,14 @@ def _check_format(node: exp.Expr) -> Violation | None:
     measured = measure_format(node)
     if measured is not None and measured[1] <= 2 * MOST_TIMES:
         return None
-    fragment = quote_fragment(node)
-    return Violation(
-        "too_much_text",
-        fragment,
-        f"{fragment}: write the format as a constant, with widths of at most {MOST_TIMES}.",
-    )
+    return _refuse(node, f": write the format as a constant, with widths of at most {MOST_TIMES}.")
 
 
 def _check_factorial(node: exp.Expr) -> Violation | None:
     number = read_number(node.expressions[0]) if len(node.expressions) == 1 else None
     if number is not None and number <= _LARGEST_FACTORIAL:
         return None
-    fragment = quote_fragment(node)
-    message = f"{fragment}: write a number of at most {_LARGEST_FACTORIAL}."
-    return Violation("too_much_text", fragment, message)
+    return _refuse(node, f": write a number of at most {_LARGEST_FACTORIAL}.")
 
 
 def _check_fill(node: exp.Expr) -> Violation | None:
@@ -188,9 +178,7 @@ def _check_fill(node: exp.Expr) -> Violation | None:
     numbers = [number for size in written if (number := read_number(size)) is not None]
     if written and len(numbers) == len(written) and math.prod(numbers) <= MOST_FILLED:
         return None
-    fragment = quote_fragment(node)
-    message = f"{fragment}: write the sizes as numbers, at most {MOST_FILLED} elements in all."
-    return Violation("too_much_text", fragment, message)
+    return _refuse(node, f": write the sizes as numbers, at most {MOST_FILLED} elements in all.")
 
 
 def _searches_text(node: object) -> bool:
@@ -224,12 +212,10 @@ def _check_path(node: exp.Expr) -> Violation | None:
         and path.name.count(",") <= _MOST_COMMAS
     ):
         return None
-    fragment = quote_fragment(node)
-    return Violation(
-        "too_much_text",
-        fragment,
-        f"{fragment}: write the path as a constant with at most one ** and {_MOST_COMMAS} commas; "
-        "to search texts, write to_tsquery(…) there.",
+    return _refuse(
+        node,
+        f": write the path as a constant with at most one ** and {_MOST_COMMAS} commas; to search "
+        "texts, write to_tsquery(…) there.",
     )
 
 

@@ -65,15 +65,8 @@ class RoleView:
 
     def masked_columns(self, qualified: str) -> frozenset[str]:
         """The columns that a role masks, unless another role shows them in every row."""
-        rules = self.rules_of(qualified)
-        shown = {
-            column.name
-            for rule in rules
-            if rule.shows_every_row
-            for column in rule.columns
-            if column.name not in rule.masks
-        }
-        return frozenset(name for rule in rules for name in rule.masks) - shown
+        masked = {name for rule in self.rules_of(qualified) for name in rule.masks}
+        return frozenset(name for name in masked if f"{qualified}.{name}" not in self.open_columns)
 
     def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
         """The derived table that replaces a visible table, with the columns that are needed.

@@ -139,7 +139,7 @@ class GuardedPostgres(Postgres):
 
     def tokenize(self, sql: str, *args: Any, **kwargs: Any) -> list[Token]:
         """The tokens as PostgreSQL groups them. Raises TokenError."""
-        return regroup_tokens(super().tokenize(sql, *args, **kwargs), sql)
+        return list(regroup_tokens(super().tokenize(sql, *args, **kwargs), sql))
 
     class Tokenizer(Postgres.Tokenizer):
         """Reads operator signs one by one, for ``lexemes.py`` to group."""

@@ -63,12 +63,8 @@ def split_operators(signs: str) -> list[str]:
     return [first, *signs[len(first) :]]
 
 
-def regroup_tokens(tokens: Sequence[Token], sql: str) -> list[Token]:
+def regroup_tokens(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
     """sqlglot's tokens of ``sql`` as PostgreSQL groups them. Raises TokenError."""
-    return list(_regroup(tokens, sql))
-
-
-def _regroup(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         token = tokens[at]

@@ -38,13 +38,13 @@ _RIGHTS = """
 SELECT r.rolname, r.rolsuper OR r.rolcreaterole FROM pg_roles r
  WHERE r.rolname = current_user
 """
-_NOT_OWNED = """
-SELECT DISTINCT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+_WANTED = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
   JOIN pg_namespace n ON n.nspname = wanted.schema
   JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
- WHERE NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1
 """
+_NOT_OWNED = f"{_WANTED} WHERE NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1"
 _CLOSED_SCHEMAS = """
 SELECT quote_ident(n.nspname) FROM pg_namespace n
  WHERE n.nspname = ANY (%s) AND NOT pg_has_role(n.nspowner, 'USAGE')
@@ -52,29 +52,21 @@ SELECT quote_ident(n.nspname) FROM pg_namespace n
    AND NOT EXISTS (SELECT FROM aclexplode(n.nspacl) a
                     WHERE a.grantee = 0 AND a.privilege_type = 'USAGE') ORDER BY 1
 """
-_FOREIGN = """
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
-  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
-  JOIN pg_namespace n ON n.nspname = wanted.schema
-  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
+_FOREIGN = f"""{_WANTED}
  WHERE (c.relrowsecurity OR c.relforcerowsecurity
         OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
-_UNGUARDED = """
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
-  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
-  JOIN pg_namespace n ON n.nspname = wanted.schema
-  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
- WHERE NOT c.relrowsecurity ORDER BY 1
-"""
+_UNGUARDED = f"{_WANTED} WHERE NOT c.relrowsecurity ORDER BY 1"
 # The tables that the reader may read without assuming one of the roles; the parameter decides
 # whether those that PUBLIC may read count.
-_OWN_SELECT = """
+_READABLE = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+"""
+_OWN_SELECT = f"""{_READABLE}
    AND has_any_column_privilege(%s, c.oid, 'SELECT')
    AND (%s OR NOT has_any_column_privilege('public', c.oid, 'SELECT')) ORDER BY 1
 """
@@ -83,12 +75,7 @@ SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = %s
                 AND starts_with(shobj_description(r.oid, 'pg_authid'), %s))
 """
 # A right of PUBLIC cannot be withheld from the roles.
-_PUBLIC = """
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-   AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1
-"""
+_PUBLIC = f"{_READABLE} AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1"
 
 
 def find_index_role(url: str, database: str) -> str:
