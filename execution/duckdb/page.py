@@ -27,6 +27,7 @@ _SLICE = "system.main.array_slice"
 _CHUNK_BYTES = 16 * 2**20
 _MOST_ROWS_A_CHUNK = 1000
 
+_NANOSECONDS = re.compile(r"\.\d{7}")
 Reader = Callable[[str], object]
 
 _NESTED = re.compile(r"[\[(]")
@@ -75,42 +76,29 @@ def _stays_text(kind: str) -> bool:
     return any(inner in kind for inner in _UNREADABLE)
 
 
-def _read_date(text: str) -> object:
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError:
-        return text  # infinity, a year before Christ or after 9999
+def _or_text(read: Reader) -> Reader:
+    """Reads a value, or keeps the text of what Python cannot hold.
 
+    Such are infinity, years before Christ and after 9999, nanoseconds, and too many digits.
+    """
 
-def _read_timestamp(text: str) -> object:
-    _, _, fraction = text.partition(".")
-    if len(fraction.partition("+")[0]) > 6:
-        return text  # nanoseconds
-    try:
-        return dt.datetime.fromisoformat(text)
-    except ValueError:
-        return text
+    def read_or_keep(text: str) -> object:
+        try:
+            return text if _NANOSECONDS.search(text) else read(text)
+        except ValueError:
+            return text
 
-
-def _read_time(text: str) -> object:
-    return text if len(text.partition(".")[2]) > 6 else dt.time.fromisoformat(text)
-
-
-def _read_integer(text: str) -> object:
-    try:
-        return int(text)
-    except ValueError:
-        return text  # more digits than Python reads
+    return read_or_keep
 
 
 _READERS: dict[str, Reader] = {
-    "BIGNUM": _read_integer,
-    "DATE": _read_date,
+    "BIGNUM": _or_text(int),
+    "DATE": _or_text(dt.date.fromisoformat),
     "INTERVAL": read_interval,
-    "TIME_NS": _read_time,
-    "TIMESTAMP": _read_timestamp,
-    "TIMESTAMP WITH TIME ZONE": _read_timestamp,
-    "TIMESTAMP_MS": _read_timestamp,
-    "TIMESTAMP_NS": _read_timestamp,
-    "TIMESTAMP_S": _read_timestamp,
+    "TIME_NS": _or_text(dt.time.fromisoformat),
+    "TIMESTAMP": _or_text(dt.datetime.fromisoformat),
+    "TIMESTAMP WITH TIME ZONE": _or_text(dt.datetime.fromisoformat),
+    "TIMESTAMP_MS": _or_text(dt.datetime.fromisoformat),
+    "TIMESTAMP_NS": _or_text(dt.datetime.fromisoformat),
+    "TIMESTAMP_S": _or_text(dt.datetime.fromisoformat),
 }

@@ -205,28 +205,14 @@ class EmbeddedServer:
                 return False
             self.drop_database(database)
             self.create_database(database)
-            self._fill(database, schema_sql, tables, version, progress)
+            with self._connect(database) as connection, connection.transaction():
+                connection.execute(schema_sql.encode())
+                for data in tables:
+                    progress(data.table, _copy(connection, data))
+                grant_reader(connection)
+                connection.execute("ANALYZE")
+                record_version(connection, database, version)
         return True
-
-    def _fill(
-        self,
-        database: str,
-        schema_sql: str,
-        tables: Iterable[TableData],
-        version: str,
-        progress: Callable[[str, int], None],
-    ) -> None:
-        with self._connect(database) as connection, connection.transaction():
-            connection.execute(schema_sql.encode())
-            for data in tables:
-                progress(data.table, _copy(connection, data))
-            grant_reader(connection)
-            connection.execute("ANALYZE")
-            connection.execute(
-                sql.SQL("COMMENT ON DATABASE {} IS {}").format(
-                    sql.Identifier(database), sql.Literal(version)
-                )
-            )
 
     @contextmanager
     def _translating(
@@ -319,6 +305,12 @@ def grant_reader(connection: psycopg.Connection[Any]) -> None:
             "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
         ):
             connection.execute(sql.SQL(grant).format(schema=schema, reader=reader))
+
+
+def record_version(connection: psycopg.Connection[Any], database: str, version: str) -> None:
+    """Records in the database's comment which data it holds, for ``read_version``."""
+    statement = sql.SQL("COMMENT ON DATABASE {} IS {}")
+    connection.execute(statement.format(sql.Identifier(database), sql.Literal(version)))
 
 
 def _create_role(connection: psycopg.Connection[Any], role: str) -> None:

@@ -14,8 +14,9 @@ Knows nothing of policies. Does not check unqualified names: those never become 
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import postgast
@@ -30,20 +31,8 @@ _MESSAGE = FieldDescriptor.TYPE_MESSAGE
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 
-@dataclass(eq=False, slots=True)
-class _PostgresScope:
-    """The sources that names of one query may refer to, and the scope around it."""
-
-    parent: _PostgresScope | None
-    sources: dict[str, Names] = field(default_factory=dict)
-
-    def find(self, name: str) -> Names | None:
-        scope: _PostgresScope | None = self
-        while scope is not None:
-            if name in scope.sources:
-                return scope.sources[name]
-            scope = scope.parent
-        return None
+# The columns of each source that a query may name; then of those of the queries around it.
+_Scope = ChainMap[str, Names]
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +55,7 @@ def check_names(
     ``catalog`` has the columns of tables; the inside of a wrapper (``is_wrapper``) is not checked.
     """
     try:
-        _NameResolution(catalog, is_wrapper).read_select(statement, None, {})
+        _NameResolution(catalog, is_wrapper).read_select(statement, ChainMap(), {})
     except _Unexplained as error:
         name = str(error)
         return Violation("unexplained_column", name[:80], f"The column {name} cannot be traced.")
@@ -83,7 +72,7 @@ class _NameResolution:
     def read_select(
         self,
         statement: Any,
-        parent: _PostgresScope | None,
+        parent: _Scope,
         ctes: _PostgresCtes,
         own: _PostgresCte | None = None,
     ) -> Names:
@@ -94,14 +83,12 @@ class _NameResolution:
             if own is not None:
                 own.columns = _rename(names, own.columns)
             self.read_select(statement.rarg, parent, ctes)
-            self._read_rest(statement, ("larg", "rarg"), _PostgresScope(parent), ctes)
+            self._read_rest(statement, ("larg", "rarg"), parent.new_child(), ctes)
             return names
-        scope = _PostgresScope(parent)
+        scope = parent.new_child()
         columns: Names = ()
         for item in statement.from_clause:
-            sources, names = self._read_source(
-                item, _PostgresScope(parent, dict(scope.sources)), ctes
-            )
+            sources, names = self._read_source(item, parent.new_child(dict(scope.maps[0])), ctes)
             _add(scope, sources)
             columns += names
         self._read_rest(statement, ("from_clause",), scope, ctes)
@@ -114,16 +101,14 @@ class _NameResolution:
         return outputs
 
     def _read_rest(
-        self, statement: Any, done: Iterable[str], scope: _PostgresScope, ctes: _PostgresCtes
+        self, statement: Any, done: Iterable[str], scope: _Scope, ctes: _PostgresCtes
     ) -> None:
         for descriptor, value in statement.ListFields():
             if descriptor.type == _MESSAGE and descriptor.name not in (*done, "with_clause"):
                 for node in value if descriptor.is_repeated else (value,):
                     self._read(node, scope, ctes)
 
-    def _read_with(
-        self, statement: Any, parent: _PostgresScope | None, ctes: _PostgresCtes
-    ) -> _PostgresCtes:
+    def _read_with(self, statement: Any, parent: _Scope, ctes: _PostgresCtes) -> _PostgresCtes:
         if not statement.HasField("with_clause"):
             return ctes
         within = dict(ctes)
@@ -141,19 +126,19 @@ class _NameResolution:
             within[cte.ctename] = _PostgresCte(_rename(names, given))
         return within
 
-    def _list_outputs(self, target: Any, columns: Names, scope: _PostgresScope) -> Names:
+    def _list_outputs(self, target: Any, columns: Names, scope: _Scope) -> Names:
         fields = target.val.column_ref.fields
         if not fields or fields[-1].WhichOneof("node") != "a_star":
             return (target.name or name_output(target.val),)
         # PostgreSQL ignores a name after a star.
         if len(fields) == 1:
             return columns
-        return scope.find(fields[0].string.sval) or ()
+        return scope.get(fields[0].string.sval, ())
 
     # -- FROM ----------------------------------------------------------------------------------
 
     def _read_source(
-        self, node: Any, left: _PostgresScope, ctes: _PostgresCtes
+        self, node: Any, left: _Scope, ctes: _PostgresCtes
     ) -> tuple[dict[str, Names], Names]:
         """The sources that an item of FROM adds, and its columns as ``*`` lists them.
 
@@ -183,7 +168,7 @@ class _NameResolution:
         columns = _rename(columns, given)
         return ({name: columns} if name else {}), columns
 
-    def _read_subselect(self, item: Any, left: _PostgresScope, ctes: _PostgresCtes) -> Names:
+    def _read_subselect(self, item: Any, left: _Scope, ctes: _PostgresCtes) -> Names:
         statement = item.subquery.select_stmt
         if self._is_wrapper(statement):
             first = statement.larg if statement.op != _NO_SET_OPERATION else statement
@@ -191,16 +176,16 @@ class _NameResolution:
                 target.res_target.name or name_output(target.res_target.val)
                 for target in first.target_list
             )
-        return self.read_select(statement, left if item.lateral else left.parent, ctes)
+        return self.read_select(statement, left if item.lateral else left.parents, ctes)
 
     def _read_join(
-        self, join: Any, left: _PostgresScope, ctes: _PostgresCtes
+        self, join: Any, left: _Scope, ctes: _PostgresCtes
     ) -> tuple[dict[str, Names], Names]:
         sources, columns = self._read_source(join.larg, left, ctes)
-        beside = _PostgresScope(left.parent, dict(left.sources))
+        beside = left.parents.new_child(dict(left.maps[0]))
         _add(beside, sources)
         others, more = self._read_source(join.rarg, beside, ctes)
-        both = _PostgresScope(left.parent, dict(sources))
+        both = left.parents.new_child(dict(sources))
         _add(both, others)
         self._read(join.quals, both, ctes)
         shared = _list_strings(join.using_clause)
@@ -210,13 +195,13 @@ class _NameResolution:
         if join.join_using_alias.aliasname:
             _add(both, {join.join_using_alias.aliasname: shared})
         if not join.HasField("alias"):
-            return both.sources, columns
+            return dict(both.maps[0]), columns
         columns = _rename(columns, _list_strings(join.alias.colnames))
         return {join.alias.aliasname: columns}, columns
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def _read(self, node: Any, scope: _PostgresScope, ctes: _PostgresCtes) -> None:
+    def _read(self, node: Any, scope: _Scope, ctes: _PostgresCtes) -> None:
         kind = type(node).__name__
         if kind == "Node":
             inner = node.WhichOneof("node")
@@ -229,23 +214,23 @@ class _NameResolution:
         else:
             self._read_rest(node, (), scope, ctes)
 
-    def _check(self, reference: Any, scope: _PostgresScope) -> None:
+    def _check(self, reference: Any, scope: _Scope) -> None:
         names = [part.string.sval for part in reference.fields]
         is_star = reference.fields[-1].WhichOneof("node") == "a_star"
         if len(names) == 1:
             return
-        columns = scope.find(names[0])
+        columns = scope.get(names[0])
         is_there = columns is not None and (is_star or names[1] in columns)
         if len(names) > 2 or not is_there:
             raise _Unexplained(".".join(name or "*" for name in names))
 
 
-def _add(scope: _PostgresScope, sources: dict[str, Names]) -> None:
+def _add(scope: _Scope, sources: dict[str, Names]) -> None:
     for name, columns in sources.items():
-        known = scope.sources.get(name)
+        known = scope.maps[0].get(name)
         # PostgreSQL refuses two sources with the same name; keep only their common columns.
         both = columns if known is None else tuple(column for column in columns if column in known)
-        scope.sources[name] = both
+        scope[name] = both
 
 
 def _rename(columns: Names, given: Names) -> Names:

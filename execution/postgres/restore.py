@@ -26,7 +26,13 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from execution.postgres.embedded import RESTORER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import (
+    RESTORER,
+    SUPERUSER,
+    EmbeddedServer,
+    grant_reader,
+    record_version,
+)
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 
 # Increase it when a restore does something new besides the file's own statements.
@@ -75,7 +81,13 @@ def restore_postgres(server: EmbeddedServer, database: str, path: Path) -> bool:
             with psycopg.connect(server.url(database, RESTORER), autocommit=True) as connection:
                 grant_reader(connection)
                 connection.execute("ANALYZE")
-            _finish(admin, database, version)
+            # An owner may drop a database; the code of the next dump must not be able to drop it.
+            admin.execute(
+                sql.SQL("ALTER DATABASE {} OWNER TO {}").format(
+                    sql.Identifier(database), sql.Identifier(SUPERUSER)
+                )
+            )
+            record_version(admin, database, version)
         except BaseException:
             server.drop_database(database)
             raise
@@ -188,12 +200,3 @@ def _build_environment() -> dict[str, str]:
         "PGCLIENTENCODING": "UTF8",
         "PGOPTIONS": "-c synchronous_commit=off -c client_min_messages=warning",
     }
-
-
-def _finish(admin: psycopg.Connection[Any], database: str, version: str) -> None:
-    # An owner may drop a database; the code of the next dump must not be able to drop this one.
-    for statement, value in (
-        ("ALTER DATABASE {} OWNER TO {}", sql.Identifier(SUPERUSER)),
-        ("COMMENT ON DATABASE {} IS {}", sql.Literal(version)),
-    ):
-        admin.execute(sql.SQL(statement).format(sql.Identifier(database), value))
