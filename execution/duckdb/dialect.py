@@ -125,12 +125,11 @@ class GuardedDuckdb(DuckDB):
             "RPAD": build_pad(is_left=False),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-            "CAST": DuckDBParser.FUNCTION_PARSERS["CAST"],
+            **{
+                name: DuckDBParser.FUNCTION_PARSERS[name]
+                for name in ("CAST", "POSITION", "SUBSTRING", "TRIM", "TRY_CAST")
+            },
             "EXTRACT": lambda self: self.parse_extract(),
-            "POSITION": lambda self: self.parse_position(),
-            "SUBSTRING": lambda self: self.parse_substring(),
-            "TRIM": lambda self: self.parse_trim(),
-            "TRY_CAST": DuckDBParser.FUNCTION_PARSERS["TRY_CAST"],
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE", "MAP")
@@ -197,37 +196,7 @@ class GuardedDuckdb(DuckDB):
                 self.raise_error("Expected EXTRACT(part FROM expression)")
             value = self._parse_disjunction()
             name = "" if part is None else part.name
-            return _call("DATE_PART", exp.Literal.string(name), value)
-
-        def parse_position(self) -> exp.Expr:
-            """Parses ``POSITION(x IN y)`` into a call under its other name."""
-            sought = self._parse_bitwise()
-            if not self._match(TokenType.IN):
-                self.raise_error("Expected POSITION(text IN text)")
-            return _call("STRPOS", self._parse_bitwise(), sought)
-
-        def parse_substring(self) -> exp.Expr:
-            """Parses ``SUBSTRING(x FROM y FOR z)``, also with commas."""
-            args: list[Any] = self._parse_csv(self._parse_disjunction)
-            if self._match(TokenType.FROM):
-                args.append(self._parse_disjunction())
-            elif self._curr and self._curr.token_type == TokenType.FOR:
-                args.append(exp.Literal.number(1))
-            if self._match(TokenType.FOR):
-                args.append(self._parse_disjunction())
-            return _call("SUBSTRING", *args)
-
-        def parse_trim(self) -> exp.Expr:
-            """Parses ``TRIM(BOTH x FROM y)``, also with commas."""
-            side = self._prev.text.upper() if self._match_texts(self.TRIM_TYPES) else "BOTH"
-            args: list[Any] = []
-            if not self._match(TokenType.FROM):
-                args = self._parse_csv(self._parse_bitwise)
-                if self._match(TokenType.FROM):
-                    args = [self._parse_bitwise(), *args]
-            else:
-                args = [self._parse_bitwise()]
-            return _call({"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM"), *args)
+            return exp.Anonymous(this="DATE_PART", expressions=[exp.Literal.string(name), value])
 
     class Generator(PlainGenerator, DuckDBGenerator):
         """Everything is written as it was read."""
@@ -251,6 +220,7 @@ class GuardedDuckdb(DuckDB):
             ),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
             exp.StartsWith: write_infix("^@"),
+            exp.Substring: write_call("SUBSTRING", "this", "start", "length", "zero_start"),
             PrefixOperator: write_prefix,
         }
 
@@ -266,7 +236,3 @@ class GuardedDuckdb(DuckDB):
             """The order stays after the call."""
             order = self.sql(expression, "expression").lstrip()
             return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
-
-
-def _call(name: str, *args: Any) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[arg for arg in args if arg is not None])
