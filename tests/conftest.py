@@ -22,7 +22,7 @@ from serve_app.operations.preparation import build_wiring, demo_version, load_de
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, parse_settings
 from tests.demo import MODULES
-from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
+from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quieten
 
 ROOT = Path(__file__).parent.parent
 
@@ -122,17 +122,18 @@ def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
     """The running embedded server, with both databases loaded, and ``PRISTINE``."""
     server = EmbeddedServer(demo_settings.home / "postgres")
     server.start()
-    with quiet_server(server):
-        first, *others = demo_settings.databases
-        alone = {first: demo_settings.databases[first]}
-        load_demo_databases(
-            demo_settings.model_copy(update={"databases": alone}), server, SilentReporter()
-        )
-        for name in (*others, PRISTINE):
-            # Rows are generated and checked once; a copy is the same.
-            copy_database(server, first, name)
-            note_version(server, name, demo_version())
-        yield server
+    # Nor does it sync when it stops: its folder is deleted.
+    quieten(server)
+    first, *others = demo_settings.databases
+    alone = {first: demo_settings.databases[first]}
+    load_demo_databases(
+        demo_settings.model_copy(update={"databases": alone}), server, SilentReporter()
+    )
+    for name in (*others, PRISTINE):
+        # Rows are generated and checked once; a copy is the same.
+        copy_database(server, first, name)
+        note_version(server, name, demo_version())
+    yield server
     server.stop()
 
 

@@ -23,6 +23,7 @@ from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.attacks.arenas import UNTOUCHED, Arena, DuckDbArena, PostgresArena, SqliteArena
 from tests.attacks.attack import SECRET, SECRET_FILE, Engine
 from tests.attacks.guarded import GuardedWay
+from tests.oracle.postgres_copies import quieten
 
 _DATABASE = "scratch"
 
@@ -47,6 +48,7 @@ def server(folder: Path) -> Iterator[EmbeddedServer]:
     """A PostgreSQL of its own: attacks on it succeed."""
     started = EmbeddedServer(folder / "postgres")
     started.start()
+    quieten(started)
     yield started
     started.stop()
 

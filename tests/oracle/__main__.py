@@ -25,7 +25,7 @@ from tests.attacks.attack import ENGINES as DATABASES
 from tests.oracle import demo
 from tests.oracle.fuzz import FuzzReport
 from tests.oracle.meaning import judge_meaning
-from tests.oracle.postgres_copies import quiet_server
+from tests.oracle.postgres_copies import quieten
 from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_mutations
 from tests.oracle.shop import fuzz_shop
 from tests.oracle.tally import Tally, judge_corpus
@@ -108,8 +108,8 @@ def _open_server() -> Iterator[EmbeddedServer]:
     server = EmbeddedServer(home / "postgres")
     server.start()
     try:
-        with quiet_server(server):
-            yield server
+        quieten(server)
+        yield server
     finally:
         server.stop()
         shutil.rmtree(home, ignore_errors=True)

@@ -37,8 +37,16 @@ def execute(url: str, *statements: str | bytes) -> list[tuple[Any, ...]]:
 
 
 def create_index(server: EmbeddedServer, name: str) -> str:
-    """An empty database that the index's role owns, with pgvector; its URL."""
-    server.drop_database(name)
+    """A database that the index's role owns, with pgvector and no index; its URL.
+
+    One that is there already is emptied, which takes a fifth of the time of a new one.
+    """
     server.create_database(name, owner=INDEXER)
-    execute(server.url(name, SUPERUSER), "CREATE EXTENSION vector")
+    execute(
+        server.url(name, SUPERUSER),
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        "CREATE EXTENSION IF NOT EXISTS vector",
+        "DROP SCHEMA IF EXISTS quorumsql CASCADE",
+    )
     return server.url(name, INDEXER)
