@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nl2sql.skipped import Skipped
 from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.words import split_words
 
@@ -67,6 +66,24 @@ class Table:
         return next((column for column in self.columns if column.name == name), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One thing that introspection left out: for the operator, never for a prompt.
+
+    It may name what no principal may know about, so it is never stored with the index.
+
+    ``kind`` is ``schema``, ``table``, ``view``, ``column``, ``foreign key`` and the like;
+    ``reason`` is a general reason, ``detail`` is specific to this object; ``remedy`` is an SQL
+    statement that would make it readable, or empty.
+    """
+
+    kind: str
+    name: str
+    reason: str
+    detail: str = ""
+    remedy: str = ""
+
+
 def keep_keys(keys: Iterable[ForeignKey], tables: Iterable[Table]) -> tuple[ForeignKey, ...]:
     """The keys of which the tables have all columns."""
     columns = {table.qualified: {column.name for column in table.columns} for table in tables}
@@ -94,13 +111,14 @@ class Catalog:
     dialect: str = "postgres"
     inferred_keys: tuple[ForeignKey, ...] = ()
     skipped: tuple[Skipped, ...] = field(default=(), repr=False, compare=False)
-    _by_name: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
-    _by_folded: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_name", {table.qualified: table for table in self.tables})
-        folded = {fold_name(table.qualified, self.dialect): table for table in self.tables}
-        object.__setattr__(self, "_by_folded", folded)
+    @cached_property
+    def _by_name(self) -> dict[str, Table]:
+        return {table.qualified: table for table in self.tables}
+
+    @cached_property
+    def _by_folded(self) -> dict[str, Table]:
+        return {fold_name(table.qualified, self.dialect): table for table in self.tables}
 
     def table(self, qualified: str) -> Table | None:
         """The table of that qualified name, or None."""

@@ -15,24 +15,6 @@ from dataclasses import replace
 from nl2sql.protocols import Observer, Tracer
 from nl2sql.types import Progress, QuestionEvent
 
-# What a stage does, for people.
-STAGES = {
-    "wait": "waiting for its turn",
-    "rewrite": "reading the conversation",
-    "retrieve": "finding tables",
-    "gate": "checking the question",
-    "draft": "drafting a query",
-    "plan": "planning joins",
-    "generate": "writing queries",
-    "guard": "guarding candidates",
-    "assess": "explaining candidates",
-    "vote": "running candidates and voting",
-    "repair": "repairing candidates",
-    "derive": "deriving candidates",
-    "execute": "fetching the rows",
-    "words": "putting the answer in words",
-}
-
 
 class _Watch:
     """The progress of one question."""
@@ -113,28 +95,6 @@ def report_sampling(request: object, progress: Progress) -> None:
     """Reports the progress of one model request of the current stage; any object identifies it."""
     if (watch := _WATCH.get()) is not None:
         watch.sample(request, progress)
-
-
-def describe_stage(progress: Progress) -> str:
-    """How far a question is, in words.
-
-    >>> describe_stage(Progress("generate", done=2, total=4, answer_tokens=91))
-    'writing queries: 2 of 4, 91 tokens'
-    >>> describe_stage(Progress("generate", prompt_tokens_read=512, prompt_tokens=900))
-    'writing queries: 512 of 900 tokens of the prompt read'
-    """
-    counts: list[str] = []
-    if progress.answer_tokens:
-        tokens = f"{progress.answer_tokens:,} tokens"
-        several = progress.total > 1
-        counts += [f"{progress.done} of {progress.total}", tokens] if several else [tokens]
-    elif progress.prompt_tokens:
-        read = f"{progress.prompt_tokens_read:,} of {progress.prompt_tokens:,}"
-        counts.append(f"{read} tokens of the prompt read")
-    elif progress.total:
-        counts.append(f"{progress.done} of {progress.total}")
-    name = STAGES.get(progress.stage, progress.stage)
-    return f"{name}: {', '.join(counts)}" if counts else name
 
 
 _TRACER: ContextVar[Tracer | None] = ContextVar("tracer", default=None)

@@ -88,6 +88,15 @@ def drop_accents(text: str) -> str:
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
+def count(number: int, kind: str) -> str:
+    """A number of things.
+
+    >>> count(1, "table"), count(1200, "column")
+    ('1 table', '1,200 columns')
+    """
+    return f"{number:,} {kind if number == 1 else f'{kind}s'}"
+
+
 def _cut(run: str) -> Iterator[str]:
     """Splits a run of letters where the case changes and around ideographs."""
     start = 0

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from generation.engines.server import ServerEngine, choose_stops, extract_answer
+from generation.gathering import gather_until
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
@@ -84,7 +85,8 @@ class AnthropicEngine(ServerEngine):
         deadline = Deadline.after(request.time_limit_s)
         # The first request runs alone and finds out what the server refuses.
         answers = [await self._complete(request, max_tokens)]
-        others = await deadline.gather(
+        others = await gather_until(
+            deadline,
             [self._complete(request, max_tokens) for _ in range(1, request.k)],
             lambda _: True,
             has_enough=True,

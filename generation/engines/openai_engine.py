@@ -22,6 +22,7 @@ from generation.engines.server import (
     estimate_prompt_tokens,
     extract_answer,
 )
+from generation.gathering import gather_until
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, SettingsError
@@ -131,7 +132,8 @@ class OpenAiEngine(ServerEngine):
             replies.append(first)
         drawn = sum(len(reply.choices) for reply in replies)
         numbers = range(drawn, request.k)
-        others = await deadline.gather(
+        others = await gather_until(
+            deadline,
             [
                 self._complete(request, frozenset(wanted), max_tokens, seed=request.seed + number)
                 for number in numbers

@@ -102,7 +102,7 @@ def check_no_adapter(adapter: Path | None) -> None:
     if adapter is not None:
         raise SettingsError(
             f"model.adapter: OpenVINO cannot use {adapter} for the prompts that ask for SQL alone.",
-            hint="Use vLLM (model.engine: vllm), or set model.adapter to none.",
+            hint="Use vLLM (model.engine: vllm), or set model.adapter to null.",
         )
 
 

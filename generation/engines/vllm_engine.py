@@ -19,6 +19,7 @@ from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import count_room
+from generation.gathering import gather_until
 from generation.models.adapters import PURPOSES, read_adapter_rank
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
@@ -108,8 +109,11 @@ class VllmEngine:
             return output
 
         try:
-            drawn = await Deadline.after(request.time_limit_s).gather(
-                [draw(index) for index in range(request.k)], lambda _: True, grace_s=0.0
+            drawn = await gather_until(
+                Deadline.after(request.time_limit_s),
+                [draw(index) for index in range(request.k)],
+                lambda _: True,
+                grace_s=0.0,
             )
         except EngineDeadError as error:
             raise EngineUnavailable(

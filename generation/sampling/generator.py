@@ -8,6 +8,7 @@ from dataclasses import replace
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
+from generation.gathering import gather_until
 from generation.prompts.prompt_builder import PromptBuilder
 from generation.sampling.allocation import VARIANTS, count_round, deal_samples
 from nl2sql.concurrency import gather_all
@@ -121,7 +122,8 @@ class CandidateGenerator:
         for variant, (prompt, _) in zip(missing, written, strict=True):
             prompts[variant] = prompt
         left_out = before.left_out if before else written[0][1]
-        results = await deadline.gather(
+        results = await gather_until(
+            deadline,
             [
                 self._sample(
                     prompts[draw.variant],

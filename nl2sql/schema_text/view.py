@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.names import quote_name
@@ -24,7 +25,7 @@ _SHORT_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SchemaView:
     """The part of ``context`` that is shown.
 
@@ -38,23 +39,22 @@ class SchemaView:
     columns: Mapping[str, Collection[str]] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     comments: bool = True
-    _names: dict[str, str] = field(init=False, repr=False)
-    _shown: dict[str, tuple[Column, ...]] = field(init=False, repr=False)
-    _glosses: dict[str, list[str]] = field(init=False, repr=False)
-    _short: frozenset[str] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _names(self) -> dict[str, str]:
         pairs = zip(self.context.tables, self.context.names, strict=True)
-        names = {hit.table.qualified: name for hit, name in pairs}
+        return {hit.table.qualified: name for hit, name in pairs}
+
+    @cached_property
+    def _shown(self) -> dict[str, tuple[Column, ...]]:
+        return {hit.table.qualified: self._choose_columns(hit.table) for hit in self.hits}
+
+    @cached_property
+    def _glosses(self) -> dict[str, list[str]]:
         glosses: dict[str, list[str]] = {}
         for name, text in self.context.glosses:
             glosses.setdefault(name, []).append(text)
-        shown = {hit.table.qualified: self._choose_columns(hit.table) for hit in self.hits}
-        short = frozenset(hit.table.qualified for hit in self.hits if hit.short)
-        object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "_short", short)
-        object.__setattr__(self, "_glosses", glosses)
-        object.__setattr__(self, "_shown", shown)
+        return glosses
 
     def _choose_columns(self, table: Table) -> tuple[Column, ...]:
         name = table.qualified
@@ -85,7 +85,7 @@ class SchemaView:
 
     def is_short(self, qualified: str) -> bool:
         """Whether the table is written without types."""
-        return qualified in self._short
+        return any(hit.short for hit in self.hits if hit.table.qualified == qualified)
 
     @property
     def keys(self) -> tuple[ForeignKey, ...]:

@@ -112,14 +112,9 @@ def _read_path(url: str, prefix: str) -> Path | None:
     return Path(path) if path and path != url else None
 
 
-def build_sqlite_connection(path: Path) -> ConnectionSettings:
-    """The connection to an SQLite file; ``sqlite_path`` reads it back."""
-    return ConnectionSettings(url=f"{_SQLITE}{path}")
-
-
-def build_duckdb_connection(path: Path) -> ConnectionSettings:
-    """The connection to a DuckDB file; ``duckdb_path`` reads it back."""
-    return ConnectionSettings(url=f"{_DUCKDB}{path}")
+def build_file_connection(path: Path, dialect: str) -> ConnectionSettings:
+    """The connection to an SQLite or DuckDB file; ``file_path`` reads it back."""
+    return ConnectionSettings(url=f"{_DUCKDB if dialect == 'duckdb' else _SQLITE}{path}")
 
 
 class DatabaseSettings(Section):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from nl2sql.settings.section import Milliseconds, Section
 from nl2sql.types import Contents
@@ -31,7 +31,7 @@ class ModelSettings(Section):
     adapter: Path | None = Field(
         None,
         description="Folder of a LoRA adapter in peft's form, for the prompts that ask for SQL "
-        "(vLLM only); none: no adapter.",
+        "(vLLM only).",
     )
     engine: Literal["auto", "openvino", "vllm", "openai", "anthropic"] = Field(
         "auto",
@@ -78,12 +78,6 @@ class ModelSettings(Section):
     def sends(self) -> Contents:
         """What prompts may hold: ``send``, or what follows from the engine if that is unset."""
         return self.send or ("values" if self.is_outside else "rows")
-
-    @field_validator("adapter", mode="before")
-    @classmethod
-    def _no_adapter(cls, value: object) -> object:
-        # YAML reads "no" as false.
-        return None if value is False or value == "none" else value
 
     @model_validator(mode="after")
     def _server_is_named(self) -> ModelSettings:

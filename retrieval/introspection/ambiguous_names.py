@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from nl2sql.catalog import Table
-from nl2sql.skipped import Skipped
+from nl2sql.catalog import Skipped, Table
 from nl2sql.sql.names import fold_name, quote_name
 
 _REASON = "a name contains dots and cannot be told from that of another table or column"

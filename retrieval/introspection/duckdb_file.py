@@ -19,7 +19,7 @@ from typing import Any
 
 import duckdb
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table, keep_keys
+from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table, keep_keys
 from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,
@@ -29,7 +29,6 @@ from nl2sql.duckdb_files import (
 )
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_duckdb
-from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous

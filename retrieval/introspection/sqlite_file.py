@@ -22,10 +22,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
-from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import build_sqlite_uri, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous

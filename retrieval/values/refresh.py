@@ -20,8 +20,7 @@ from functools import cache
 from typing import Any
 
 from nl2sql.catalog import Catalog, Column
-from nl2sql.skipped import count
-from nl2sql.words import split_words
+from nl2sql.words import count, split_words
 from nl2sql.yaml_file import read_packaged
 from retrieval.index_store.value_store import ColumnKey, ValueStore
 from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable

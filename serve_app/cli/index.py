@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from nl2sql.catalog import Skipped
 from nl2sql.errors import InvalidRequest, QuorumError, ServerUnavailable
-from nl2sql.skipped import Skipped, count, describe_skipped
+from nl2sql.words import count
 from retrieval.index_store.indexed_database import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
@@ -22,6 +23,7 @@ from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import fingerprint_schema
 from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
+from serve_app.operations.skipped_objects import describe_skipped
 from serve_app.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)

@@ -17,10 +17,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from nl2sql.progress import describe_stage
 from nl2sql.types import Progress as Asked
 from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.cli.safe_text import SafeConsole
+from serve_app.service.stage_words import describe_stage
 
 CONSOLE = SafeConsole()
 ERRORS = SafeConsole(stderr=True)

@@ -18,7 +18,6 @@ from mcp_types import (
 
 from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer, Answered
-from nl2sql.progress import describe_stage
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
@@ -41,6 +40,7 @@ from serve_app.mcp.documents import (
 )
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.services import Services
+from serve_app.service.stage_words import describe_stage
 from serve_app.service.tools import find_refusal
 
 _SILENCE_S = 5.0

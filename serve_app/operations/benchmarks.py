@@ -19,8 +19,7 @@ from nl2sql.errors import DatabaseUnavailable, SettingsError
 from nl2sql.settings.database import (
     ConnectionSettings,
     DatabaseSettings,
-    build_duckdb_connection,
-    build_sqlite_connection,
+    build_file_connection,
 )
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
@@ -97,10 +96,8 @@ def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> Benchmark:
 
 def _describe(source: Source) -> DatabaseSettings:
     if isinstance(source, LocalFile):
-        build = (
-            build_duckdb_connection if source.path.suffix == ".duckdb" else build_sqlite_connection
-        )
-        return DatabaseSettings(reader=build(source.path.resolve()))
+        dialect = "duckdb" if source.path.suffix == ".duckdb" else "sqlite"
+        return DatabaseSettings(reader=build_file_connection(source.path.resolve(), dialect))
     assert isinstance(source, PostgresFile)
     return DatabaseSettings(
         reader=ConnectionSettings(url=f"embedded:{name_restored(source.path)}"),

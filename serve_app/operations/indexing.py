@@ -9,10 +9,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.catalog import Catalog, ForeignKey, Skipped
 from nl2sql.errors import QuorumError, ServerUnavailable, SettingsError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
-from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies
+from nl2sql.words import count
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
@@ -23,6 +23,7 @@ from retrieval.introspection.source_database import SourceDatabase
 from retrieval.joins.inference import infer_keys
 from retrieval.values.refresh import refresh_values
 from serve_app.composition.wiring import Wiring
+from serve_app.operations.skipped_objects import describe_skipped, list_remedies
 from serve_app.reporting import Reporter, StepProgress
 
 

@@ -11,8 +11,7 @@ from nl2sql.errors import UnknownDatabase
 from nl2sql.settings import LimitSettings, StageSettings
 from nl2sql.settings.database import (
     ConnectionSettings,
-    build_duckdb_connection,
-    build_sqlite_connection,
+    build_file_connection,
 )
 from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.settings.section import Section
@@ -110,8 +109,8 @@ def _locate(value: Any, folder: Path) -> Any:
     if not isinstance(value, Section):
         return value
     if isinstance(value, ConnectionSettings) and (file := value.file_path) is not None:
-        build = build_sqlite_connection if value.sqlite_path else build_duckdb_connection
-        return build(_locate(file, folder))
+        dialect = "sqlite" if value.sqlite_path else "duckdb"
+        return build_file_connection(_locate(file, folder), dialect)
     found = {name: _locate(getattr(value, name), folder) for name in type(value).model_fields}
     if isinstance(value, JwtSettings) and (file := value.jwks_file) is not None:
         found["jwks"] = str(_locate(file, folder))

@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from nl2sql.skipped import Skipped
+from nl2sql.catalog import Skipped
 from nl2sql.sql.names import quote_name
 
 _Row = Mapping[str, Any]

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.answers import Answer
-from nl2sql.progress import describe_stage
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Progress, QuestionEvent
@@ -25,6 +24,7 @@ from serve_app.http.openai.responses import Completion, build_error, count_usage
 from serve_app.http.problems import describe_error
 from serve_app.http.responses import render_json
 from serve_app.service.progress_queue import ProgressQueue
+from serve_app.service.stage_words import describe_stage
 
 _PIECE_CHARS = 400
 

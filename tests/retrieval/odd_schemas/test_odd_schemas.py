@@ -34,7 +34,6 @@ from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog, Table
 from nl2sql.schema_text import render_schema
 from nl2sql.settings import FlagSettings, LimitSettings, RetrievalSettings
-from nl2sql.skipped import list_remedies
 from nl2sql.sql.names import quote_name
 from nl2sql.types import (
     NOT_PERMITTED,
@@ -56,6 +55,7 @@ from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_database as index_whole
+from serve_app.operations.skipped_objects import list_remedies
 from serve_app.settings import parse_settings
 from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index_database

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
+from nl2sql.catalog import Skipped
 from nl2sql.settings.database import ConnectionSettings
-from nl2sql.skipped import Skipped
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.indexing import describe_emptiness

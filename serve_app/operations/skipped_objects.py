@@ -1,35 +1,14 @@
-"""Lists what introspection left out, and why: for the operator, never for a prompt.
-
-It may name objects that no principal may know about, so it is never stored with the index.
-"""
+"""Lists for the operator what introspection left out of a database, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from nl2sql.catalog import Skipped
+from nl2sql.words import count
 
 _MOST_NAMES = 20
 _LONGEST_NAME = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """One thing that is not in the catalog.
-
-    ``kind`` is ``schema``, ``table``, ``view``, ``column``, ``foreign key`` and the like;
-    ``reason`` is a general reason, ``detail`` is specific to this object; ``remedy`` is an SQL
-    statement that would make it readable, or empty.
-    """
-
-    kind: str
-    name: str
-    reason: str
-    detail: str = ""
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        detail = f": {_show(self.detail)}" if self.detail else ""
-        return f"{self.kind} {_show(self.name)}: {self.reason}{detail}"
 
 
 def describe_skipped(skipped: Iterable[Skipped]) -> list[str]:
@@ -58,15 +37,6 @@ def list_remedies(skipped: Iterable[Skipped], *, most: int = 10) -> list[str]:
     found = list(dict.fromkeys(item.remedy for item in skipped if item.remedy))
     more = len(found) - most
     return found if more <= 0 else [*found[:most], f"-- and {more:,} more"]
-
-
-def count(number: int, kind: str) -> str:
-    """A number of things.
-
-    >>> count(1, "table"), count(1200, "column")
-    ('1 table', '1,200 columns')
-    """
-    return f"{number:,} {kind if number == 1 else f'{kind}s'}"
 
 
 def _list(names: Sequence[str]) -> str:
