@@ -13,11 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
+from networkx.utils import UnionFind
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
-from nl2sql.sql.column_kinds import TEXTS, Kind, find_kind
+from nl2sql.sql.column_kinds import Kind, find_kind
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import QuerySource, find_outer, fold_case, list_outputs, read_sources
@@ -60,7 +61,11 @@ class Query:
         self._tables: dict[str, list[Table]] = {}
         for table in tables:
             self._tables.setdefault(table.name.lower(), []).append(table)
-        self._classes = _join_classes(keys)
+        # The columns that keys connect, over any number of hops, are one set.
+        self._connected: UnionFind[str] = UnionFind()
+        for key in keys:
+            for source, target in zip(key.columns, key.target_columns, strict=False):
+                self._connected.union(f"{key.table}.{source}", f"{key.target}.{target}")
         self._tied = {frozenset((key.table, key.target)) for key in keys}
         self._nodes: tuple[exp.Expr, ...] = ()
         self._found: dict[tuple[type[exp.Expr], ...], tuple[exp.Expr, ...]] = {}
@@ -113,8 +118,9 @@ class Query:
         """True if the keys imply that both columns contain the same values."""
         if left.name == right.name:
             return True
-        known = self._classes.get(left.name)
-        return known is not None and known == self._classes.get(right.name)
+        if not self.is_key(left) or not self.is_key(right):
+            return False
+        return bool(self._connected[left.name] == self._connected[right.name])
 
     def are_tied(self, left: Table, right: Table) -> bool:
         """True if a foreign key leads from one table to the other."""
@@ -122,7 +128,7 @@ class Query:
 
     def is_key(self, use: ColumnUse) -> bool:
         """True if a foreign key starts or ends at the column."""
-        return use.name in self._classes
+        return use.name in self._connected.parents
 
     def _resolve(self, column: exp.Column, select: exp.Select | None) -> ColumnUse | None:
         qualifier, name = column.table.lower(), column.name.lower()
@@ -204,37 +210,3 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
     """The candidate over the tables and keys that retrieval found; None if it does not parse."""
     tables = [hit.table for hit in context.tables]
     return read_query(sql, context.dialect, tables, context.foreign_keys)
-
-
-def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
-    """The texts that a known column must equal, by ``=`` or IN.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> table = Table("s", "t", (Column("a", "text"), Column("n", "int")))
-    >>> sql = "SELECT 1 FROM t WHERE a = 'x' AND n = 'y' AND a <> 'z'"
-    >>> query = read_query(sql, "sqlite", [table])
-    >>> [(use.name, text) for use, text in list_texts(query)]
-    [('s.t.a', 'x')]
-    """
-    for node in query.find_all(exp.EQ, exp.In):
-        if isinstance(node.parent, exp.Not):
-            continue
-        others = node.expressions if isinstance(node, exp.In) else [node.args["expression"]]
-        use = query.resolve(node.this)
-        if use is None or query.kind_of(use) not in TEXTS:
-            continue
-        for other in others:
-            if isinstance(other, exp.Literal) and other.is_string:
-                yield use, other.this
-
-
-def _join_classes(keys: Sequence[ForeignKey]) -> dict[str, str]:
-    """Column → a name shared by all columns that keys connect, over any number of hops."""
-    classes: dict[str, str] = {}
-    for key in keys:
-        for source, target in zip(key.columns, key.target_columns, strict=False):
-            left, right = f"{key.table}.{source}", f"{key.target}.{target}"
-            old, new = classes.setdefault(left, left), classes.setdefault(right, right)
-            for name in [name for name, known in classes.items() if known == old]:
-                classes[name] = new
-    return classes

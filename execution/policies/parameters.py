@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
+from psycopg.adapt import PyFormat, Transformer
+
 from execution.name_resolution.scopes import Unresolved
 from execution.policies.policy_file import Attribute
 from nl2sql.types import NOT_PERMITTED, AttributeValue, Scalar
@@ -136,15 +138,11 @@ def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> Bou
 def render_setting(value: BoundValue) -> str:
     """The value in PostgreSQL's text format for a setting; a list is an array in braces.
 
-    >>> render_setting((1, 2)), render_setting(('a"b',)), render_setting(True)
-    ('{"1","2"}', '{"a\\\\"b"}', 'true')
+    >>> render_setting((1, 2)), render_setting(("a b", 'c"d')), render_setting(True)
+    ('{1,2}', '{"a b","c\\\\"d"}', 't')
     """
-    if isinstance(value, tuple):
-        items = (render_setting(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
-        return "{" + ",".join(f'"{item}"' for item in items) + "}"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, dt.date) else str(value)
+    dumped = list(value) if isinstance(value, tuple) else value
+    return bytes(Transformer().get_dumper(dumped, PyFormat.TEXT).dump(dumped) or b"").decode()
 
 
 def _convert(name: str, value: Scalar, kind: str) -> Bound:

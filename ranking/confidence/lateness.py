@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from nl2sql.types import Question
 from nl2sql.words import split_words
-from ranking.query import Query, list_texts
+from ranking.conditions import list_texts
+from ranking.query import Query
 
 # After a time or a promise; not "late in 2024", "in late May", "late at night".
 _LATE = re.compile(

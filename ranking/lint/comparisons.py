@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from sqlglot import exp
 
 from nl2sql.sql.column_kinds import NUMBERS
-from nl2sql.sql.nodes import find_all
 from nl2sql.types import Finding
-from ranking.query import Query, list_texts
-
-_OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-
-
-def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
-    """Pairs of a column and a literal that an operator, IN or BETWEEN compares.
-
-    >>> import sqlglot
-    >>> from nl2sql.sql.parsing import parse_one
-    >>> tree = parse_one("SELECT 1 FROM t WHERE a = 'x' AND b IN (1, 2)", "postgres")
-    >>> [(column.name, literal.this) for column, literal in list_literal_comparisons(tree)]
-    [('a', 'x'), ('b', '1'), ('b', '2')]
-    """
-    for node in find_all(tree, *_OPERATORS, exp.In, exp.Between):
-        if isinstance(node, exp.In):
-            pairs = [(node.this, expression) for expression in node.expressions]
-        elif isinstance(node, exp.Between):
-            pairs = [(node.this, node.args["low"]), (node.this, node.args["high"])]
-        else:
-            left, right = node.this, node.args["expression"]
-            pairs = [(left, right), (right, left)]
-        for column, literal in pairs:
-            if isinstance(column, exp.Column) and isinstance(literal, exp.Literal):
-                yield column, literal
-
+from ranking.conditions import list_conditions, list_texts
+from ranking.query import Query
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.IGNORECASE)
 
@@ -53,15 +27,17 @@ def number_compared_with_text(query: Query) -> Finding | None:
     >>> number_compared_with_text(read_query(sql, "sqlite", [flights])).message
     "airline holds numbers and is compared with 'JetBlue'."
     """
-    for column, literal in list_literal_comparisons(query.tree):
-        use = query.resolve(column)
+    for condition in list_conditions(query):
+        use, literal = condition.use, condition.literal
         if (
             use
             and query.kind_of(use) in NUMBERS
             and literal.is_string
             and not _NUMBER.fullmatch(literal.this)
+            and not isinstance(condition.node, exp.Like | exp.ILike)
         ):
-            message = f"{column.sql()} holds numbers and is compared with {literal.sql()}."
+            compared = condition.subject.sql()
+            message = f"{compared} holds numbers and is compared with {literal.sql()}."
             return Finding("number_compared_with_text", "error", message)
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,58 +11,9 @@ from nl2sql.expectations.expectations import Expectations
 from nl2sql.expectations.said_texts import is_said, list_numbers
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import SchemaContext
+from ranking.conditions import list_conditions
 from ranking.query import ColumnUse, Query, read_candidate
 from ranking.score.points import Measure
-
-_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A literal with which a query compares something; ``use`` is the column, if it is known.
-
-    ``is_shown``: a text that is stored in a column if the query finds anything.
-    """
-
-    text: str
-    is_string: bool
-    use: ColumnUse | None
-    is_shown: bool = False
-
-
-def list_conditions(query: Query) -> Iterator[Condition]:
-    """All literals that an operator, IN or BETWEEN compares with a column or an expression."""
-    needed = {id(node) for node in _list_needed(query.tree)}
-    for node in query.find_all(*_COMPARED, exp.In, exp.Between):
-        is_needed = id(node) in needed
-        left = node.this
-        if isinstance(node, exp.In):
-            compared = node.expressions
-        elif isinstance(node, exp.Between):
-            compared = [node.args["low"], node.args["high"]]
-        elif isinstance(left, exp.Literal):
-            left, compared = node.expression, [left]
-        else:
-            compared = [node.expression]
-        for node in compared:
-            if isinstance(node, exp.Literal):
-                is_shown = is_needed and node.is_string
-                yield Condition(node.this, node.is_string, query.resolve(left), is_shown)
-
-
-def _list_needed(tree: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The equations in WHERE without which a SELECT, or one inside them, finds no row."""
-    if isinstance(tree, exp.Subquery):
-        tree = tree.this
-    if not isinstance(tree, exp.Select) or (where := tree.args.get("where")) is None:
-        return
-    conditions = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
-    for condition in conditions:
-        if isinstance(condition, exp.EQ):
-            yield condition
-            yield from _list_needed(condition.expression)
-        elif isinstance(condition, exp.In):
-            yield from _list_needed(condition.args.get("query"))
 
 
 def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
@@ -91,7 +41,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
         for condition in conditions
         if not is_said(condition.text, question)
         and condition.text.strip(" %").lower() not in known
-        and (condition.is_string or condition.text not in ("0", "1"))
+        and (condition.literal.is_string or condition.text not in ("0", "1"))
         and not (condition.use and is_said(condition.text, _describe(condition.use, glosses)))
     ]
     shown = sum(condition.is_shown for condition in unsaid)
@@ -145,7 +95,7 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
     [('direction_differs', 1.0)]
     """
     if comparisons := expected.comparisons:
-        written = set(_list_comparisons(query.tree))
+        written = set(_list_comparisons(query))
         differ = [
             comparison
             for comparison in comparisons
@@ -162,29 +112,26 @@ def _is_held(wanted: frozenset[tuple[str, str]], written: set[tuple[str, str]]) 
     return not {figure for _, figure in wanted}.isdisjoint(figure for _, figure in written)
 
 
-def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
+def _list_comparisons(query: Query) -> Iterator[tuple[str, str]]:
     """Operator and literal of every comparison, the literal on the right; for a date also its year.
 
-    >>> import sqlglot
-    >>> from nl2sql.sql.parsing import parse_one
-    >>> tree = parse_one("SELECT 1 FROM t WHERE 5 < a AND b <= '2014-01-01'", "postgres")
-    >>> list(_list_comparisons(tree))
+    >>> from ranking.query import read_query
+    >>> query = read_query("SELECT 1 FROM t WHERE 5 < a AND b <= '2014-01-01'", "postgres")
+    >>> list(_list_comparisons(query))
     [('>', '5'), ('<=', '2014-01-01'), ('<=', '2014')]
     """
-    for node in find_all(tree, *_OPERATORS, exp.Between):
+    for condition in list_conditions(query):
+        node, literal = condition.node, condition.literal
         if isinstance(node, exp.Between):
             # BETWEEN is also written for "over 5 and under 9".
-            low, high = node.args["low"], node.args["high"]
-            found = [(">=", low), (">", low), ("<=", high), ("<", high)]
+            operators = [">=", ">"] if literal is node.args["low"] else ["<=", "<"]
         else:
-            operator = _OPERATORS[type(node)]
-            left, right = node.this, node.args["expression"]
-            found = [(operator, right), (_TURNED.get(operator, operator), left)]
-        for operator, side in found:
-            if isinstance(side, exp.Literal):
-                yield operator, side.this
-                if side.this[4:5] == "-":
-                    yield operator, side.this[:4]
+            operator = _OPERATORS.get(type(node), "")
+            operators = [_TURNED.get(operator, operator) if literal is node.this else operator]
+        for operator in filter(None, operators):
+            yield operator, condition.text
+            if condition.text[4:5] == "-":
+                yield operator, condition.text[:4]
 
 
 def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:

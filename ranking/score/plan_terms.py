@@ -13,9 +13,9 @@ from nl2sql.types import (
     ValueMatch,
     spell_value,
 )
+from ranking.conditions import list_conditions, list_texts
 from ranking.definition_use import DefinitionUse
-from ranking.query import Query, list_texts
-from ranking.score.condition_terms import list_conditions
+from ranking.query import Query
 from ranking.score.points import Measure
 
 
@@ -82,7 +82,7 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
     for match in values:
         if match.score == 1:
             known.setdefault(match.phrase.lower(), []).append(match)
-    conditions = [condition for condition in list_conditions(query) if condition.is_string]
+    conditions = [each for each in list_conditions(query) if each.literal.is_string]
     compared: dict[str, set[str]] = {}
     for use, text in list_texts(query):
         compared.setdefault(use.name, set()).add(text)

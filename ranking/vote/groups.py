@@ -34,6 +34,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
+from networkx.utils import UnionFind
+
 from nl2sql.results.equivalence import ComparedRows, are_equivalent
 from nl2sql.types import Assessment, ResultSet
 
@@ -106,24 +108,22 @@ def _join_forms(assessments: Sequence[Assessment], forms: _Forms) -> dict[int, i
     links = defaultdict(list)
     for link in _list_links(assessments, forms):
         links[link.shown].append(link)
-    parents: dict[int, int] = {}
+    joined: UnionFind[int] = UnionFind()
     for shown, found in links.items():
         if len({link.detailed for link in found} - {shown}) <= 1:
             for link in found:
-                _join(parents, shown, link.form)
-                _join(parents, shown, link.detailed)
+                joined.union(shown, link.form, link.detailed)
     ranked = defaultdict(set)
     for form, shown in _list_ranked(assessments, forms):
         ranked[shown].add(form)
     for shown, whole in ranked.items():
-        if len({_find_root(parents, form) for form in whole} - {_find_root(parents, shown)}) <= 1:
-            for form in whole:
-                _join(parents, shown, form)
+        if len({joined[form] for form in whole} - {joined[shown]}) <= 1:
+            joined.union(shown, *whole)
     numbers: dict[int, int] = {}
     readings = {}
     for assessment in assessments:
         if assessment.form >= 0:
-            root = _find_root(parents, assessment.form)
+            root = joined[assessment.form]
             readings[assessment.form] = numbers.setdefault(root, len(numbers))
     return readings
 
@@ -264,15 +264,3 @@ def _round_cell(cell: object, step: Decimal) -> object:
 
 def _count_nulls(result: ResultSet) -> int:
     return sum(cell is None for row in result.rows for cell in row)
-
-
-def _find_root(parents: Mapping[int, int], form: int) -> int:
-    while (parent := parents.get(form, form)) != form:
-        form = parent
-    return form
-
-
-def _join(parents: dict[int, int], left: int, right: int) -> None:
-    left, right = _find_root(parents, left), _find_root(parents, right)
-    if left != right:
-        parents[right] = left
