@@ -14,6 +14,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from nl2sql.concurrency import gather_all
 from nl2sql.expectations.expectations import read_expectations
 from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TEXTS, TIMES
@@ -49,7 +50,7 @@ async def write_notes(
         found = await executor.execute(verdict, 1, _LIMITS)
         return found if isinstance(found, ResultSet) else None
 
-    notes = []
+    notes, dialect = [], query.dialect
     parts, select = read_expectations(question.english).parts, query.outermost()
     if select is not None and not select.is_star and len(select.expressions) < parts:
         notes.append(
@@ -57,30 +58,31 @@ async def write_notes(
             "itself."
         )
     if not is_empty:
-        for use in list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]:
-            found = await run(build_probe(use, _bare(use).is_(exp.null()), query.dialect))
+        negated = list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]
+        answers = await gather_all(run(build_probe(use, _is_null(use), dialect)) for use in negated)
+        for use, found in zip(negated, answers, strict=True):
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
         return Notes(tuple(notes))
     texts = list(dict.fromkeys(list_text_conditions(query)))
     missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}
-    for use, condition in texts[:_MOST_PROBES]:
-        found = await run(build_probe(use, condition, query.dialect))
+    texts = texts[:_MOST_PROBES]
+    answers = await gather_all(run(build_probe(*each, dialect)) for each in texts)
+    for (use, condition), found in zip(texts, answers, strict=True):
         if found is not None and not found.rows:
-            notes.append(f"No row that you may see has {_describe(use, condition, query.dialect)}.")
+            notes.append(f"No row that you may see has {_describe(use, condition, dialect)}.")
         else:
             missing.discard(use)
     # An empty table says nothing about a text.
-    filled = [
-        await run(build_probe(use, _bare(use).is_(exp.null()).not_(), query.dialect))
-        for use in missing
-    ]
-    for use in list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]:
-        found = await run(build_range(use))
+    filled = [run(build_probe(use, _is_null(use).not_(), dialect)) for use in missing]
+    is_unstored = any(found is not None and found.rows for found in await gather_all(filled))
+    dates = list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]
+    ranges = await gather_all(run(build_range(use)) for use in dates)
+    for use, found in zip(dates, ranges, strict=True):
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
-    return Notes(tuple(notes), any(found is not None and found.rows for found in filled))
+    return Notes(tuple(notes), is_unstored)
 
 
 def list_negated(query: Query) -> Iterator[ColumnUse]:
@@ -132,6 +134,10 @@ def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
 
 def _replace_column(bare: exp.Column, node: exp.Expr) -> exp.Expr:
     return bare if isinstance(node, exp.Column) else node
+
+
+def _is_null(use: ColumnUse) -> exp.Expr:
+    return _bare(use).is_(exp.null())
 
 
 def _bare(use: ColumnUse) -> exp.Column:

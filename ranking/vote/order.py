@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from nl2sql.types import Assessment, Candidate, Ranking, ResultSet
@@ -36,9 +36,8 @@ def vote(
     """
     grouped = group_assessments(assessments)
     weights = weigh_groups(grouped)
-    shown = _ShownForms(
-        find_bare(grouped), weigh_groups([replace(each, group=each.form) for each in grouped])
-    )
+    bare = find_bare(grouped)
+    forms = weigh_groups([replace(each, group=each.form) for each in grouped])
     votes: dict[int, int] = {}
     for assessment in grouped:
         votes[assessment.group] = votes.get(assessment.group, 0) + assessment.candidate.samples
@@ -51,7 +50,7 @@ def vote(
         for assessment in grouped
     ]
     contradicting = find_contradicting(grouped, samples)
-    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting, shown)))
+    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting, bare, forms)))
     leads = bool(ordered) and _find_class(ordered[0], contradicting) == _ALIVE
     agreeing = ordered[0].votes if leads else 0
     return Ranking(
@@ -70,23 +69,16 @@ def _find_class(assessment: Assessment, contradicting: Set[str]) -> int:
     return _CONTRADICTING if assessment.candidate.id in contradicting else _ALIVE
 
 
-@dataclass(frozen=True, slots=True)
-class _ShownForms:
-    """The forms that show bare keys, and the weight of each form."""
-
-    bare: Set[int]
-    weights: Mapping[int, float]
-
-
 def _rank_key(
-    contradicting: Set[str], shown: _ShownForms, assessment: Assessment
+    contradicting: Set[str], bare: Set[int], forms: Mapping[int, float], assessment: Assessment
 ) -> tuple[int, float, bool, bool, float, float, int, float, str]:
+    """``bare`` are the forms that show bare keys, ``forms`` has the weight of each form."""
     return (
         _find_class(assessment, contradicting),
         -assessment.weight,
         assessment.result is None,
-        assessment.form in shown.bare,
-        -shown.weights[assessment.form],
+        assessment.form in bare,
+        -forms[assessment.form],
         -assessment.score.total,
         -assessment.candidate.samples,
         assessment.explained.cost if assessment.explained else math.inf,
