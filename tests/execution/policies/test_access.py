@@ -52,7 +52,7 @@ def test_the_second_wall_runs_under_the_role_with_the_values_as_settings() -> No
         "quorumsql_shop_clerk",
         (
             ("quorumsql.country", "DE"),
-            ("quorumsql.sellers", '{"1","2"}'),
+            ("quorumsql.sellers", "{1,2}"),
             ("quorumsql.since", "2024-01-01"),
         ),
     )
