@@ -65,7 +65,7 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
 
 
 # To be raised if the same rows give other values or aliases.
-_FORMAT_VERSION = 4
+_FORMAT_VERSION = 5
 MOST_DISTINCT = 10_000
 """Columns with more distinct values are left out."""
 # Longer values, in characters, are left out.
@@ -272,6 +272,8 @@ def find_aliases(
     lists = [load_codes(), _list_countries(with_codes=is_country)]
     if not set(_load()["sexes"]["columns"]).isdisjoint(named):
         lists.insert(0, _load()["sexes"]["values"])
+    if not set(_load()["state_columns"]).isdisjoint(named):
+        lists.insert(0, _list_states())
     for folded, value in own.items():
         for list_ in lists:
             for words in list_.get(folded, ()):
@@ -302,6 +304,13 @@ def _list_countries(*, with_codes: bool) -> Mapping[str, Sequence[str]]:
         for name in names:
             found[name] = (*(other for other in names if other != name), *of, *codes[:1])
     return found
+
+
+@cache
+def _list_states() -> Mapping[str, Sequence[str]]:
+    """Name of a state, or its code, in lower case → the other of the two."""
+    pairs = [(name, code.lower()) for name, code in _load()["states"].items()]
+    return {one: (other,) for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 @cache

@@ -159,7 +159,13 @@ def test_what_comes_from_a_country_names_it() -> None:
 def test_the_code_of_a_country_means_it_where_the_column_is_called_so() -> None:
     meant = {"germany": "DE", "german": "DE", "norway": "NOR", "norwegian": "NOR"}
     assert find_aliases("ship_country", ["DE", "NOR"], "", {}) == meant
-    assert find_aliases("state", ["DE"], "", {}) == {}
+    assert find_aliases("status", ["DE"], "", {}) == {}
+
+
+def test_the_code_of_a_state_and_its_name_mean_each_other() -> None:
+    stored = ["DE", "New Jersey"]
+    assert find_aliases("home_state", stored, "", {}) == {"delaware": "DE", "nj": "New Jersey"}
+    assert find_aliases("city", stored, "", {}) == {}
 
 
 def test_a_country_is_meant_by_its_code_where_the_column_is_called_so() -> None:

@@ -16,6 +16,7 @@ from tests.fakes import ORDERS, PRODUCTS
 COLUMNS = [
     ValueColumn("crm.customers", "country", ("Germany", "Italy", "US"), {"de": "Germany"}),
     ValueColumn("crm.customers", "city", ("York", "New York", "Bergen")),
+    ValueColumn("crm.customers", "state", ("Oregon",), {"or": "Oregon"}),
     ValueColumn("sales.orders", "status", ("CXL", "OPN", "On Hold"), {"cancelled": "CXL"}),
     ValueColumn("sales.orders", "kind", ("order", "offer", "Name", "2024")),
     ValueColumn("hr.departments", "name", ("IT", "Sales", "Women's Wear")),
@@ -41,6 +42,7 @@ def match(
         ("which orders were cancelled", ["CXL"]),
         ("customers in New York", ["New York"]),
         ("customers of the US", ["US"]),
+        ("customers in OR", ["Oregon"]),
         ("tell us the customers", []),
         ("orders from DE", ["Germany"]),
         ("clientes de Madrid", []),
