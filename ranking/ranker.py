@@ -48,6 +48,8 @@ from ranking.vote.polling import (
 
 # The origins of candidates that go back to what the model wrote.
 _WRITTEN = ("sample", "repair", "derived")
+# What a rule understood that the question does not say.
+_RULE_NOTES = {"present_rows": "Only what holds now: rows whose period has ended are left out."}
 _TIMELESS = "No time is compared with another, as it takes to tell what is late."
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
@@ -151,6 +153,8 @@ class CandidateRanker:
             and winner.candidate.origin in _WRITTEN
             and misses_times(question, query)
         )
+        rule_note = _RULE_NOTES.get(winner.candidate.rule, "")
+        remarks = unreadable, _TIMELESS if is_timeless else "", rule_note
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -161,10 +165,7 @@ class CandidateRanker:
             confidence=0.0 if is_timeless else self._calibration.estimate(features),
             threshold=self._threshold,
             description=words[0],
-            notes=(
-                *notes.sentences,
-                *filter(None, [unreadable, _TIMELESS if is_timeless else ""]),
-            ),
+            notes=(*notes.sentences, *filter(None, remarks)),
         )
         if ranking.confidence >= ranking.threshold:
             return ranking

@@ -18,6 +18,11 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.points import Measure
 
+ASKED_RULES = frozenset(
+    "compared_values asked_units closed_spans oldest_first present_rows".split()
+)
+"""The rules that derive what the words of the question say and the query does not do."""
+
 
 def measure_origin(candidate: Candidate) -> Iterator[Measure]:
     """Yields ``repaired``; ``derived``, and with it the rule.

@@ -33,6 +33,7 @@ from ranking.score.name_terms import (
     measure_outputs,
 )
 from ranking.score.plan_terms import (
+    ASKED_RULES,
     measure_definitions,
     measure_origin,
     measure_plan,
@@ -44,6 +45,8 @@ from ranking.score.question_terms import (
     measure_shape,
 )
 from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
+
+_ASKED_TERMS = frozenset(f"derived:{rule}" for rule in ASKED_RULES)
 
 
 def score_candidate(
@@ -86,12 +89,14 @@ def score_result(question: str, assessment: Assessment) -> Score:
     """The assessment's score with the terms of its result; idempotent.
 
     What a query finds shows that the texts it looks for are stored: a code such as ``DE`` is in no
-    question about Germany, and no fault.
+    question about Germany, and no fault. What a rule derives by the question's words, and finds
+    nothing, is no better than any other guess.
     """
     terms = [term for term in assessment.score.terms if term.name not in RESULT_TERMS]
     if assessment.result is not None:
         measured = list(measure_result(read_expectations(question), assessment.result))
-        if EMPTY_TERMS.isdisjoint(name for name, _ in measured):
-            terms = [term for term in terms if term.name != "values_unsaid"]
+        is_empty = not EMPTY_TERMS.isdisjoint(name for name, _ in measured)
+        refuted = _ASKED_TERMS if is_empty else {"values_unsaid"}
+        terms = [term for term in terms if term.name not in refuted]
         terms += load_points().weigh(measured)
     return Score(tuple(terms))

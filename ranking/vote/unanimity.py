@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nl2sql.types import Assessment
+from ranking.score.plan_terms import ASKED_RULES
 from ranking.score.result_terms import EMPTY_TERMS
 
 # Terms of the score that show a failure, whatever the question means.
@@ -57,9 +58,8 @@ def is_quorum(agreeing: int, samples: int) -> bool:
 def _mends(guess: Assessment, failures: frozenset[str], definitions: frozenset[str]) -> bool:
     """True if it fails in nothing else and, of what the samples fail in, in less."""
     remaining = _list_failures(guess)
-    return remaining < failures or (
-        remaining <= failures and definitions < frozenset(guess.definitions)
-    )
+    is_asked = guess.candidate.rule in ASKED_RULES or definitions < frozenset(guess.definitions)
+    return remaining < failures or (remaining <= failures and is_asked)
 
 
 def _list_failures(assessment: Assessment) -> frozenset[str]:

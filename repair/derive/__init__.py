@@ -19,26 +19,32 @@ from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS
+from repair.derive.compared_values import compared_values
 from repair.derive.conditions import both_conditions
 from repair.derive.defined_measures import defined_measures
+from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
-from repair.derive.outputs import (
-    asked_rounding,
-    nulls_last,
-    shown_names,
-)
+from repair.derive.outputs import asked_rounding, shown_names
+from repair.derive.periods import closed_spans, present_rows
 from repair.derive.tables import counted_tables, dropped_joins
+from repair.derive.units import asked_units
 from repair.derive.values import grounded_values
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
-# The first says which results are of one reading. Of the others, the first have made right
-# candidates most often for each candidate that they made.
+# The first says which results are of one reading; the next correct what the question's words
+# show to be wrong. Of the others, the first have made right candidates most often for each
+# candidate that they made.
 RULES: tuple[Rule, ...] = (
     shown_names,
     defined_measures,
     asked_rounding,
     nulls_last,
+    compared_values,
+    asked_units,
+    closed_spans,
+    oldest_first,
+    present_rows,
     both_conditions,
     counted_tables,
     dropped_joins,

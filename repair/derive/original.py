@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
+from nl2sql.catalog import Column, Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.words import split_words
@@ -78,6 +78,14 @@ class Original:
             return scope.find_source(self.visible.spell(qualifier))
         owners = scope.find_owners(self.visible.spell(column.this))
         return owners[0] if len(owners) == 1 else None
+
+    def find_column(self, node: exp.Expr, scope: SelectScope) -> Column | None:
+        """The column of a visible table that the node is; None if it is another expression."""
+        owner = self.find_owner(node, scope) if isinstance(node, exp.Column) else None
+        if owner is None or owner.table is None:
+            return None
+        name = self.visible.list_columns(owner.table).get(self.visible.spell(node.this))
+        return owner.table.column(name) if name else None
 
     def draft(self) -> QueryDraft:
         """A copy of the query, to be changed."""

@@ -1,4 +1,4 @@
-"""What is shown: names instead of keys, rounded figures, fewer columns, and the order of rows.
+"""What is shown: names instead of keys, and rounded figures.
 
 What ``shown_names`` derives has exactly the rows of its original, with a name in place of a key, so
 that the vote takes both for one reading (``ranking/vote/groups.py``). Therefore a table is added
@@ -200,35 +200,3 @@ def asked_rounding(original: Original) -> Iterator[exp.Expr]:
             changed = True
     if changed:
         yield draft.tree
-
-
-def nulls_last(original: Original) -> Iterator[exp.Expr]:
-    """``ORDER BY price DESC LIMIT 3`` becomes ``… DESC NULLS LAST LIMIT 3`` on PostgreSQL.
-
-    There a descending order begins with NULLs; on SQLite and DuckDB they come last.
-    """
-    if original.visible.dialect != "postgres":
-        return
-    for scope in original.scopes:
-        order = scope.select.args.get("order")
-        if order is None or scope.select.args.get("limit") is None:
-            continue
-        by = order.expressions[0]
-        if not isinstance(by, exp.Ordered) or not _may_be_null(by.this, scope, original):
-            continue
-        if by.args.get("desc") and by.args.get("nulls_first"):
-            draft = original.draft()
-            draft.of(by).set("nulls_first", False)
-            yield draft.tree
-
-
-def _may_be_null(by: exp.Expr, scope: SelectScope, original: Original) -> bool:
-    """True for a column that the table may leave empty."""
-    if not isinstance(by, exp.Column):
-        return False
-    source = original.find_owner(by, scope)
-    if source is None or source.table is None:
-        return False
-    name = original.visible.list_columns(source.table).get(original.visible.spell(by.this))
-    column = source.table.column(name) if name else None
-    return column is not None and column.nullable

@@ -147,6 +147,14 @@ async def test_text_that_could_not_be_read_whole_is_told() -> None:
     assert "not valid UTF-8" in note
 
 
+async def test_rows_that_are_left_out_because_they_hold_no_longer_are_told() -> None:
+    candidate = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
+    ranker = build_ranker(FakeGuard(), FakeExecutor({"SELECT 1": [build_result((809,))]}))
+    ranking = await ranker.rank(QUESTION, (await assess(ranker, candidate),), samples=1)
+    (note,) = (await ranker.conclude(QUESTION, CONTEXT, ranking)).notes
+    assert "rows whose period has ended are left out" in note
+
+
 async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
     late = build_diagnostic("late", sqlstate="57014")
     executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})

@@ -268,3 +268,12 @@ def test_a_text_that_a_result_shows_to_be_stored_counts_as_said(
     unsaid = Score((ScoreTerm("values_unsaid", -49.8),))
     scored = score_result("Anything?", replace(build_assessment(rows=rows), score=unsaid))
     assert ("values_unsaid" in {term.name for term in scored.terms}) is stays
+
+
+@pytest.mark.parametrize(("rows", "stays"), [([(3,)], True), ([(0,)], False), ([], False)])
+def test_a_rule_that_reads_the_question_has_no_points_where_it_finds_nothing(
+    rows: list[tuple[object, ...]], stays: bool
+) -> None:
+    asked = Score((ScoreTerm("derived:present_rows", 125.0),))
+    scored = score_result("Anything?", replace(build_assessment(rows=rows), score=asked))
+    assert ("derived:present_rows" in {term.name for term in scored.terms}) is stays

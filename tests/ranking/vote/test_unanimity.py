@@ -107,6 +107,7 @@ async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
 
 
 GUESS = Candidate("d1", "SELECT 'd1'", 0, "derived", derived_from="c1", rule="counted_tables")
+ASKED = replace(GUESS, rule="compared_values")
 FAULTY = Score((ScoreTerm("base", 100.0), ScoreTerm("rounding_missing", -37.5)))
 FINE = Score((ScoreTerm("base", 200.0),))
 
@@ -119,9 +120,11 @@ FINE = Score((ScoreTerm("base", 200.0),))
         ({}, {"definitions": ("revenue",)}, True),
         ({"score": FAULTY}, {}, True),
         ({}, {"definitions": ("revenue",), "score": FAULTY}, False),
+        ({}, {"candidate": ASKED}, True),
+        ({}, {"candidate": ASKED, "score": FAULTY}, False),
         ({"diagnostic": build_diagnostic(), "result": None}, {}, True),
     ],
-    ids=["plain", "less", "definition", "fault", "definition_with_a_fault", "failed"],
+    ids="plain less definition fault faulty_definition asked faulty_asked failed".split(),
 )
 def test_a_guess_wins_where_it_mends_a_failure(
     samples: dict[str, Any], guess: dict[str, Any], wins: bool

@@ -20,6 +20,11 @@ TRANSFERS = build_table(
 DELIVERIES = build_table(
     "stock.deliveries", "id integer", "delivery_dt date", "due_dt date", "paid_dt date", key=("id",)
 )
+# Which lease of a store holds, the age of who signed it, and how long it takes to end it.
+LEASES = build_table(
+    "stock.leases", "id integer", "signer_age integer", "notice_hours integer", "leased_from date",
+    "leased_to date", key=("id",),
+)  # fmt: skip
 PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
 # All columns begin with the same letters, and no key is declared.
 DEALS = build_table(
@@ -35,7 +40,7 @@ KEYS = (
 )
 CATALOG = replace(
     SHOP,
-    tables=(*SHOP.tables, STORES, TRANSFERS, DELIVERIES, PRICES, DEALS, FIRMS),
+    tables=(*SHOP.tables, STORES, TRANSFERS, DELIVERIES, LEASES, PRICES, DEALS, FIRMS),
     foreign_keys=(*SHOP.foreign_keys, *KEYS),
 )
 VALUES = (

@@ -1,0 +1,105 @@
+"""Figures in the unit of time that the question says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.languages.english import NUMBER_WORDS
+from nl2sql.sql.nodes import find_all
+from nl2sql.units import SECONDS, read_seconds
+from repair.autocorrect.select_scopes import SelectScope
+from repair.derive.original import Original
+
+_UNIT = "|".join(unit for unit in SECONDS)
+_NUMBER = rf"\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)}|half an?|an?"
+# "Of the last 30 days" is no length of time.
+_DURATION = re.compile(
+    rf"(?<!last )(?<!past )(?<!next )\b(?P<number>{_NUMBER})[\s-]+(?P<unit>{_UNIT})s?\b",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(rf"\b(?:how many|number of|total|in)\s+(?P<unit>{_UNIT})s\b", re.IGNORECASE)
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def asked_units(original: Original) -> Iterator[exp.Expr]:
+    """``milliseconds > 10000``, for "longer than 10 minutes", becomes ``milliseconds > 600000``.
+
+    And ``sum(milliseconds) / 60``, for "how many hours", becomes ``sum(milliseconds) / 3600000``:
+    where the name or the comment of a column tells its unit, and the question says one length of
+    time, or one unit.
+    """
+    yield from _convert_literals(original)
+    yield from _convert_figures(original)
+
+
+def _convert_literals(original: Original) -> Iterator[exp.Expr]:
+    said = list(_DURATION.finditer(original.question))
+    if len(said) != 1:
+        return
+    wanted = _read_number(said[0]["number"]) * SECONDS[said[0]["unit"].lower()]
+    for scope in original.scopes:
+        compared = [
+            (node, own)
+            for node in find_all(scope.select, *_COMPARISONS)
+            if node.parent_select is scope.select
+            and isinstance(node.expression, exp.Literal)
+            and not node.expression.is_string
+            and (own := _find_seconds(original, scope, node.this)) is not None
+        ]
+        if len(compared) != 1:
+            continue
+        node, own = compared[0]
+        figure = exp.Literal.number(f"{wanted / own:.12g}")
+        if figure != node.expression:
+            draft = original.draft()
+            draft.of(node).set("expression", figure)
+            yield draft.tree
+
+
+def _read_number(text: str) -> float:
+    """
+    >>> _read_number("1,200"), _read_number("half an"), _read_number("two")
+    (1200.0, 0.5, 2.0)
+    """
+    text = text.lower().replace(",", "")
+    if text[0].isdigit():
+        return float(text)
+    return 0.5 if text.startswith("half") else float(NUMBER_WORDS.get(text, 1))
+
+
+def _convert_figures(original: Original) -> Iterator[exp.Expr]:
+    asked = {found["unit"].lower() for found in _ASKED.finditer(original.question)}
+    if len(asked) != 1:
+        return
+    wanted = SECONDS[asked.pop()]
+    for scope in original.outermost:
+        for figure in find_all(scope.select, exp.Sum, exp.Avg, exp.Max, exp.Min):
+            own = _find_seconds(original, scope, figure.this)
+            if own is None or own == wanted or figure.parent_select is not scope.select:
+                continue
+            whole = _climb(figure)
+            by = exp.Literal.number(f"{max(wanted / own, own / wanted):.12g}.0")
+            draft = original.draft()
+            # SQLite and PostgreSQL divide by the types, which the decimals say.
+            kind, types = (exp.Div, {"typed": True}) if wanted > own else (exp.Mul, {})
+            draft.of(whole).replace(kind(this=figure.copy(), expression=by, **types))
+            yield draft.tree
+
+
+def _climb(figure: exp.Expr) -> exp.Expr:
+    """The figure with all by which it is multiplied or divided, and casts."""
+    parent = figure.parent
+    if isinstance(parent, exp.Cast | exp.Paren):
+        return _climb(parent)
+    if isinstance(parent, exp.Div | exp.Mul) and isinstance(parent.expression, exp.Literal):
+        return _climb(parent)
+    return figure
+
+
+def _find_seconds(original: Original, scope: SelectScope, node: exp.Expr) -> float | None:
+    """How many seconds the unit of a column has; None for other expressions and columns."""
+    column = original.find_column(node, scope)
+    return read_seconds(column.name, column.comment) if column is not None else None
