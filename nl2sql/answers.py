@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nl2sql.types import (
+    Assessment,
     Intent,
     Interpretation,
     ModuleRoute,
     Plan,
+    Progress,
     Prompt,
     Question,
     Ranking,
@@ -47,11 +49,11 @@ class Trace:
     """Everything that happened, for the page, the logs, the metrics and the evaluation.
 
     ``draft_query`` is the first draft of the query; ``left_out`` lists tables and columns that did
-    not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt; ``prompt`` is
-    the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
-    rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
-    ``ended_early`` is true if the deadline or a failure of the engine ended sampling.
-    ``shows_policy`` if the principal may read the policy: then the queries are shown as they ran.
+    not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt. ``question`` is
+    the one that was answered; ``asked`` is the original text if it was rewritten. ``notes`` report
+    what was unavailable. ``wanted`` counts the completions requested; ``ended_early`` is true if
+    the deadline or a failure of the engine ended sampling. ``shows_policy`` if the principal may
+    read the policy: then the queries are shown as they ran.
     """
 
     question: Question
@@ -59,7 +61,6 @@ class Trace:
     context: SchemaContext | None = None
     plan: Plan | None = None
     draft_query: str = ""
-    prompt: Prompt | None = None
     prompts: tuple[tuple[str, Prompt], ...] = ()
     left_out: tuple[str, ...] = ()
     ranking: Ranking | None = None
@@ -135,3 +136,6 @@ class Failed:
 
 
 Answer = Answered | Refused | Clarify | Failed
+
+QuestionEvent = Progress | Assessment | Ranking | Answered
+"""What an observer of a question hears: a candidate that was assessed, a vote, the rows."""

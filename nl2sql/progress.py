@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 
+from nl2sql.answers import QuestionEvent
 from nl2sql.protocols import Observer, Tracer
-from nl2sql.types import Progress, QuestionEvent
+from nl2sql.types import Progress
 
 
 class _Watch:

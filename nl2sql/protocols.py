@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, QuestionEvent
 from nl2sql.catalog import Catalog
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.types import (
@@ -28,7 +28,6 @@ from nl2sql.types import (
     Plan,
     Principal,
     Question,
-    QuestionEvent,
     Ranking,
     Repair,
     ResultSet,

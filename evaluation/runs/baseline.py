@@ -75,7 +75,7 @@ class PlainBaseline:
         ranking = Ranking((assessment,) if assessment else (), samples=1)
         trace = Trace(
             question,
-            prompt=prompt,
+            prompts=(("plain", prompt),),
             ranking=ranking,
             timings=(
                 StageTiming(

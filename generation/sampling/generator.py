@@ -144,7 +144,7 @@ class CandidateGenerator:
         ]
         drawn = [completions for _, completions in named]
         return Generated(
-            prompt=next(iter(prompts.values())),
+            prompts=tuple(prompts.items()),
             candidates=await run_in_parser_thread(merge_candidates, named, context.dialect),
             prompt_tokens=sum(completions.prompt_tokens for completions in drawn),
             completion_tokens=sum(completions.completion_tokens for completions in drawn),
@@ -152,7 +152,6 @@ class CandidateGenerator:
             samples=sum(len(completions.texts) for completions in drawn),
             wanted=k,
             more=more,
-            prompts=tuple(prompts.items()),
             round_number=round_number,
         )
 

@@ -25,7 +25,6 @@ from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
     Candidate,
-    CandidateAssessed,
     DraftQuery,
     Generated,
     GuardedQuery,
@@ -34,10 +33,8 @@ from nl2sql.types import (
     Question,
     Ranking,
     Repair,
-    RowsFetched,
     SchemaContext,
     Violation,
-    VoteCounted,
 )
 
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
@@ -143,25 +140,24 @@ class Pipeline:
                 )
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
-            report(VoteCounted(ranking))
+            report(ranking)
             if repairs.find_repairable(ranking):
                 async with clock.time("repair"):
                     ranking, tried = await repairs.run(
                         question, context, plan, ranking, is_last=is_last
                     )
                 attempts += tried
-                report(VoteCounted(ranking))
+                report(ranking)
 
         if self._derives and ranking.winner is not None and not deadline.has_passed:
             async with clock.time("derive"):
                 derived = await derive(stages, question, context, plan, ranking)
             if derived is not ranking:
                 ranking = derived
-                report(VoteCounted(ranking))
+                report(ranking)
 
         trace = replace(
             trace,
-            prompt=generated.prompt,
             prompts=generated.prompts,
             left_out=generated.left_out,
             repairs=attempts,
@@ -177,7 +173,7 @@ class Pipeline:
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
         answer = await run_in_parser_thread(conclude, ranking, trace)
         if isinstance(answer, Answered):
-            report(RowsFetched(answer.sql, answer.result))
+            report(answer)
         return answer
 
     async def _check(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
@@ -195,7 +191,7 @@ class Pipeline:
     ) -> Assessment:
         assessment = await self._stages.assess(question, candidate, verdict, context, plan)
         count_done()
-        report(CandidateAssessed(assessment))
+        report(assessment)
         return assessment
 
     async def _run_given(

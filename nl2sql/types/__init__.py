@@ -43,18 +43,14 @@ from nl2sql.types.question import (
 )
 from nl2sql.types.ranking import (
     Assessment,
-    CandidateAssessed,
     Display,
     Finding,
     Interpretation,
     Progress,
-    QuestionEvent,
     Ranking,
     Repair,
-    RowsFetched,
     Score,
     ScoreTerm,
-    VoteCounted,
 )
 from nl2sql.types.schema import (
     VALUES_MARK,

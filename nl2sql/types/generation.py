@@ -99,12 +99,12 @@ class Generated:
 
     ``samples`` of the ``wanted`` completions were drawn: fewer if the deadline ended the round.
     ``more`` says whether another round may follow. ``prompts`` pairs the variants used in this and
-    earlier rounds with their prompts; ``prompt`` is the first. ``left_out`` names the tables
-    (``schema.table``) and columns (``schema.table.column``) that did not fit into it.
+    earlier rounds with their prompts. ``left_out`` names the tables (``schema.table``) and columns
+    (``schema.table.column``) that did not fit into the first.
     Rounds count from 0.
     """
 
-    prompt: Prompt
+    prompts: tuple[tuple[str, Prompt], ...]
     candidates: tuple[Candidate, ...]
     prompt_tokens: int
     completion_tokens: int
@@ -112,5 +112,4 @@ class Generated:
     samples: int = 0
     wanted: int = 0
     more: bool = False
-    prompts: tuple[tuple[str, Prompt], ...] = ()
     round_number: int = 0

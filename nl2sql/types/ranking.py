@@ -1,4 +1,4 @@
-"""Assessments of candidates, their ranking, the repairs, and what an observer hears meanwhile."""
+"""Assessments of candidates, their ranking, the repairs, and the progress."""
 
 from __future__ import annotations
 
@@ -176,28 +176,3 @@ class Progress:
     prompt_tokens_read: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateAssessed:
-    """The guard and the planner have judged a candidate."""
-
-    assessment: Assessment
-
-
-@dataclass(frozen=True, slots=True)
-class VoteCounted:
-    """The candidates so far have voted."""
-
-    ranking: Ranking
-
-
-@dataclass(frozen=True, slots=True)
-class RowsFetched:
-    """The rows of the answer are there."""
-
-    sql: str
-    result: ResultSet
-
-
-QuestionEvent = Progress | CandidateAssessed | VoteCounted | RowsFetched

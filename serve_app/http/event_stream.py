@@ -16,9 +16,9 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from nl2sql.answers import Answered, QuestionEvent
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
-from nl2sql.types import QuestionEvent, RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import Parts, render_json, render_rows, render_with_rows, split
@@ -87,13 +87,13 @@ async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> Asy
 
 
 async def _render(event: QuestionEvent) -> Parts:
-    if isinstance(event, RowsFetched):
+    if isinstance(event, Answered):
         return await run_in_results_thread(_render_rows, event)
     return (render_json(build_event(event).model_dump(exclude={"event"})),)
 
 
-def _render_rows(event: RowsFetched) -> Parts:
-    without = RowsFetched(event.sql, replace(event.result, rows=()))
+def _render_rows(event: Answered) -> Parts:
+    without = replace(event, result=replace(event.result, rows=()))
     return render_with_rows(build_event(without), render_rows(event.result), exclude={"event"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.answers import Answer, Answered, Clarify, Failed, QuestionEvent, Refused
 from nl2sql.errors import (
     DeadlineExceeded,
     Forbidden,
@@ -14,7 +14,7 @@ from nl2sql.errors import (
     Unavailable,
 )
 from nl2sql.protocols import Observer
-from nl2sql.types import Question, QuestionEvent, Ranking, RowsFetched, VoteCounted
+from nl2sql.types import Question, Ranking
 
 _ERRORS: tuple[tuple[type[BaseException], str], ...] = (
     (InvalidRequest, "invalid"),
@@ -57,9 +57,9 @@ class Account:
     def observe(self, event: QuestionEvent) -> None:
         """See ``Observer.observe``."""
         match event:
-            case VoteCounted(ranking):
-                self.ranking = ranking
-            case RowsFetched(sql, result):
+            case Ranking():
+                self.ranking = event
+            case Answered(sql=sql, result=result):
                 self.sql, self.rows = sql, len(result.rows)
         if self._observer is not None:
             self._observer.observe(event)

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from nl2sql.types import Progress, QuestionEvent
+from nl2sql.answers import QuestionEvent
+from nl2sql.types import Progress
 
 # People read no faster than this.
 _INTERVAL_S = 0.2

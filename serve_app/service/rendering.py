@@ -7,26 +7,22 @@ from dataclasses import asdict
 from typing import Any, Literal, TypeVar
 
 from generation.conversation.headings import name_columns
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
+from nl2sql.answers import Answer, Answered, Clarify, Failed, QuestionEvent, Refused, Trace
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import (
     Assessment,
-    CandidateAssessed,
     Definition,
     GuardedQuery,
     Interpretation,
     ModuleRoute,
     Plan,
     Progress,
-    QuestionEvent,
     Ranking,
     ResultSet,
     RetrievedTable,
-    RowsFetched,
     SchemaContext,
     VerifiedQuery,
     Violation,
-    VoteCounted,
 )
 from quorumsql.contract.answers import (
     AnsweredResponse,
@@ -113,9 +109,9 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
 # The kind of each event in a stream, known without rendering it.
 EVENT_KINDS: dict[type, str] = {
     Progress: "stage",
-    CandidateAssessed: "candidate",
-    VoteCounted: "vote",
-    RowsFetched: "rows",
+    Assessment: "candidate",
+    Ranking: "vote",
+    Answered: "rows",
 }
 
 
@@ -124,18 +120,18 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
     match event:
         case Progress():
             return StageEvent(**asdict(event))
-        case CandidateAssessed(assessment):
-            status, reason = _judge(assessment)
-            return copy_fields(CandidateEvent, assessment.candidate, status=status, reason=reason)
-        case VoteCounted(ranking):
-            leader = ranking.winner
+        case Assessment():
+            status, reason = _judge(event)
+            return copy_fields(CandidateEvent, event.candidate, status=status, reason=reason)
+        case Ranking():
+            leader = event.winner
             return copy_fields(
                 VoteEvent,
-                ranking,
+                event,
                 leader=leader.candidate.sql if leader else "",
                 votes=leader.votes if leader else 0,
             )
-        case RowsFetched(sql, result):
+        case Answered(sql=sql, result=result):
             return RowsEvent(
                 sql=sql,
                 columns=build_columns(result),
@@ -218,7 +214,6 @@ def build_trace(trace: Trace) -> TraceResponse:
             for key in plan.joins.keys
             if key.inferred
         ],
-        prompt=trace.prompt.messages if trace.prompt else [],
         prompts={variant: prompt.messages for variant, prompt in trace.prompts},
         features=dict(ranking.features),
         threshold=ranking.threshold,

@@ -129,7 +129,7 @@ def build_assessment(
 def build_generated(*candidates: Candidate, **overrides: Any) -> Generated:
     """What the generator returns, at 100 prompt tokens and 10 completion tokens."""
     values: dict[str, Any] = {
-        "prompt": Prompt("generate", ()),
+        "prompts": (("standard", Prompt("generate", ())),),
         "candidates": candidates,
         "prompt_tokens": 100,
         "completion_tokens": 10,

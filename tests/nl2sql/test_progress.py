@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from nl2sql.answers import QuestionEvent
 from nl2sql.pipeline.stages import StageClock
 from nl2sql.progress import count_done, enter_stage, observed_by, report_sampling, traced_by
-from nl2sql.types import Progress, QuestionEvent
+from nl2sql.types import Progress
 
 
 class Notes:

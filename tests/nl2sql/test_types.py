@@ -21,7 +21,7 @@ TRACE = answers.Trace(
         (types.SchemaLink("order", "sales.orders", "id", 1.0),),
         types.JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"),
     ),
-    prompt=types.Prompt("generate", (types.Message("user", "Hello"),)),
+    prompts=(("standard", types.Prompt("generate", (types.Message("user", "Hello"),))),),
     ranking=types.Ranking((ASSESSMENT,), samples=4, confidence=0.5, quorum=True),
     repairs=(types.Repair("c1", "broken", "model", "fixed", "SELECT 1"),),
     timings=(answers.StageTiming("plan", 1.0),),

@@ -197,7 +197,6 @@ class TraceResponse(ResponseModel):
     inferred_joins: list[Text]
     draft_query: Text
     left_out: list[Text]
-    prompt: list[MessageResponse]
     prompts: dict[str, list[MessageResponse]]
     features: dict[str, float]
     threshold: float

@@ -13,10 +13,10 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, QuestionEvent
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
-from nl2sql.types import Progress, QuestionEvent
+from nl2sql.types import Progress
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import SILENCE_S
 from serve_app.http.openai.content import render_answer

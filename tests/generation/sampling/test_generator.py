@@ -49,7 +49,7 @@ async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature:
     # The answer is held between the fences.
     assert (request.answer_start, request.stop, request.max_tokens) == ("```sql\n", ("```",), 99)
     assert (generated.prompt_tokens, generated.completion_tokens) == (100, 10 * k)
-    assert generated.prompt is request.prompt
+    assert generated.prompts[0][1] is request.prompt
 
 
 async def read_user_message(context: SchemaContext, question: str = "How many?") -> str:
@@ -61,7 +61,7 @@ async def read_user_message(context: SchemaContext, question: str = "How many?")
 async def test_what_does_not_fit_is_left_out_and_told_and_its_hints_go_with_it() -> None:
     small: Any = {"model": {"max_model_len": 512}, "sampling": {"max_tokens": 140}}
     generated = await generate(FakeEngine(["SELECT 1"]), **small)
-    text = generated.prompt.messages[1].content
+    text = generated.prompts[0][1].messages[1].content
     assert generated.left_out[0] == "stock.products.tags"
     assert "tags text" not in text
     assert "customer_id integer REFERENCES customers(id)" in text
@@ -164,7 +164,6 @@ async def test_all_variants_are_drawn_from_and_merged() -> None:
     assert (generated.samples, generated.more) == (8, False)
     assert (generated.prompt_tokens, generated.completion_tokens) == (200, 80)
     assert [name for name, _ in generated.prompts] == ["standard", "narrow"]
-    assert generated.prompt is generated.prompts[0][1]
 
 
 async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> None:
@@ -186,7 +185,7 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     assert [name for name, _ in first.prompts] == ["standard"]
     assert [name for name, _ in second.prompts] == ["standard", "narrow"]
     assert third.prompts == second.prompts
-    assert second.prompt is third.prompt is first.prompt
+    assert second.prompts[0][1] is third.prompts[0][1] is first.prompts[0][1]
     prompts = dict(third.prompts)
     order = ("standard", "narrow", "standard")
     assert [request.prompt for request in engine.requests] == [prompts[name] for name in order]

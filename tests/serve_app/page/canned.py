@@ -103,7 +103,7 @@ def build_verified(question: str, sql: str) -> dict[str, Any]:
     given = {"by": "Ana Lima", "at": "2026-03-01T08:00:00+00:00", "source": "feedback"}
     candidate = _build_candidate({"id": "c1", "sql": sql, "origin": "verified"})
     stages = [one for one in pick("trace")["stages"] if one["stage"] not in ("generate", "repair")]
-    none = {"samples": 1, "wanted": 0, "candidates": [candidate], "repairs": [], "prompt": []}
+    none = {"samples": 1, "wanted": 0, "candidates": [candidate], "repairs": [], "prompts": {}}
     answer = build_answer(question) | {
         "sql": sql, "confidence": 1.0, "quorum": False, "verified": given,
         "trace": build_trace() | none | {"stages": stages},

@@ -18,8 +18,6 @@ from nl2sql.types import (
     Interpretation,
     Principal,
     Ranking,
-    RowsFetched,
-    VoteCounted,
 )
 from quorumsql.contract import QueryRequest
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
@@ -130,7 +128,7 @@ async def test_every_end_of_a_question_is_recorded(
 
 async def test_rows_that_a_client_got_before_it_left_are_recorded() -> None:
     sink = Sink()
-    events = [VoteCounted(RANKING), RowsFetched(ANSWERED.sql, ANSWERED.result)]
+    events = [RANKING, ANSWERED]
     with pytest.raises(asyncio.CancelledError):
         await run(sink, asyncio.CancelledError(), Client(), events)
     [entry] = sink.entries
