@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -84,16 +84,18 @@ class AsyncClient:
         ``options`` are the fields of QueryRequest: database, k, seed, max_rows, evidence,
         session, chosen_sql, answer_text, trace. ``show`` is called with what happens meanwhile.
         """
-        async with aclosing(self.stream(question, **options)) as events:
-            async for event in events:
-                if isinstance(event, AnswerEvent):
-                    return event.answer
+        answer: QueryResponse | None = None
+        # To its end: a stream that is left is closed by a task of its own, some time later.
+        async for event in self.stream(question, **options):
+            if isinstance(event, AnswerEvent):
+                answer = event.answer
+            else:
                 show(event)
+        if answer is not None:
+            return answer
         raise Unavailable(f"The service at {self.url} sent no answer.", hint="Ask again.")
 
-    async def stream(
-        self, /, question: str | QueryRequest, **options: Any
-    ) -> AsyncGenerator[Event]:
+    async def stream(self, /, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
         """What happens while the question is answered; an AnswerEvent comes last."""
         body = wire.build_request(question, options).model_dump()
         with self._reach():

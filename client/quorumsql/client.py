@@ -126,11 +126,16 @@ class Client:
         self.close()
 
     def _start(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
-        self._loop = asyncio.new_event_loop()
+        runner = asyncio.Runner()
+        self._loop = runner.get_loop()
+
+        def work() -> None:
+            # At its end the runner lets streams that were left close.
+            with runner:
+                self._loop.run_forever()
+
         # As a daemon it does not keep a program alive that forgets to close the client.
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="quorumsql", daemon=True
-        )
+        self._thread = threading.Thread(target=work, name="quorumsql", daemon=True)
         self._thread.start()
         try:
             self._client = self._run(opening)
@@ -150,7 +155,6 @@ class Client:
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
 
 
 def connect(url: str | None = None, token: str | None = None) -> Client:
