@@ -21,7 +21,7 @@ from serve_app.composition.local import open_engine
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
-from serve_app.operations.preparation import prepare
+from serve_app.operations.preparation import check_passwords, prepare
 from serve_app.reporting import Reporter, SilentReporter
 from serve_app.service.services import Services
 from serve_app.settings import Settings, load_settings
@@ -62,6 +62,7 @@ async def open_services(
     reporter: Reporter = _SILENT,
 ) -> Services:
     """Prepares everything, and opens it until ``stack`` is closed. Raises as open_async_client."""
+    check_passwords(settings)
     names = list(databases or settings.databases)
     wiring = await prepare(settings, reporter, databases=names)
     engine = await stack.enter_async_context(open_engine(wiring, reporter))

@@ -154,7 +154,10 @@ def print_error(error: QuorumError) -> None:
     from nl2sql.errors import ServerUnavailable
     from serve_app.cli.terminal import ERRORS
 
-    told = error.details if isinstance(error, ServerUnavailable) else error.message
+    # Without a cause, the details are the message and the hint, which has its own line.
+    told = error.message
+    if isinstance(error, ServerUnavailable) and error.said:
+        told = error.details
     # Not wrapped, because a path that is broken over two lines cannot be copied.
     ERRORS.print(f"[bold red]error:[/] {escape(told)}", highlight=False, soft_wrap=True)
     if error.hint:

@@ -84,8 +84,9 @@ def _stop(settings: Settings) -> Output:
 
 
 def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
-    from serve_app.operations.preparation import prepare, pull_model
+    from serve_app.operations.preparation import check_passwords, prepare, pull_model
 
+    check_passwords(settings)
     names = list(settings.databases)
     wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
     pull_model(settings)

@@ -9,6 +9,8 @@ import yaml
 
 from data.demo_erp import SETTINGS
 from execution.postgres.embedded import EmbeddedServer
+from nl2sql.errors import DatabaseUnavailable
+from serve_app.cli.app import print_error
 from serve_app.cli.context import CliContext
 from serve_app.cli.reference import list_settings
 from serve_app.operations.checks.models import check_weights
@@ -93,6 +95,31 @@ def test_without_databases_and_service_commands_say_what_is_missing(
     found, output, error = call(nobody_listens, *arguments)
     assert found == code
     assert [text for text in expected if text not in output + error] == []
+
+
+@pytest.mark.parametrize(
+    "command", [["serve"], ["serve", "--background"], ["ask", "q", "--in-process"]], ids=" ".join
+)
+def test_a_missing_password_is_told_before_minutes_of_preparation(
+    tmp_path: Path, command: list[str], call: Call
+) -> None:
+    away = {"url": "postgresql://u@127.0.0.1:9/x", "password_env": "NOT_SET_ANYWHERE"}
+    databases = {"shop": {"reader": away, "indexer": away}}
+    settings = {"home": str(tmp_path / "home"), "serve": {"port": 8199}, "databases": databases}
+    config = tmp_path / "quorumsql.yaml"
+    config.write_text(yaml.safe_dump(settings))
+    code, _, error = call(config, *command)
+    assert (code, "NOT_SET_ANYWHERE is not set" in error) == (1, True)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("said", ["", "connection refused."])
+def test_an_error_says_its_cause_and_what_to_do_once(
+    said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_error(DatabaseUnavailable("No answer.", database="shop", hint="Start it.", said=said))
+    told = capsys.readouterr().err
+    assert " ".join(told.split()) == f"error: No answer. {said} → Start it.".replace("  ", " ")
 
 
 def test_checks_pass_where_all_is_there(
