@@ -47,7 +47,6 @@ ONE_AT_A_TIME = (
     "tests/serve_app/batch/test_running.py",
     "tests/serve_app/batch/test_storage.py",
     "tests/serve_app/test_end_to_end.py",
-    "tests/serve_app/ray/test_observability.py",
     "tests/serve_app/ray/test_upgrade.py",
     "tests/serve_app/ray/test_serve_real.py",
     "tests/serve_app/ray/test_serve_stages.py",

@@ -28,17 +28,6 @@ def test_what_ray_says_is_in_the_error() -> None:
 
 
 @pytest.mark.timeout(600)
-def test_replicas_call_each_other_without_a_proxy(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("no_grpc_proxy", raising=False)
-    for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with serving(wiring, engine=EchoEngine):
-        assert is_ready(service_url(wiring.settings))
-
-
-@pytest.mark.timeout(600)
 def test_an_engine_that_cannot_start_is_told(wiring: Wiring) -> None:
     with (
         pytest.raises(Unavailable, match=r"did not start: The model cannot be read\.$"),
