@@ -29,7 +29,8 @@ def _render(folder: str) -> str:
 
 def render(overlay: str) -> list[Any]:
     """The resources of an overlay. Skips the test where nothing can render it."""
-    return list(yaml.safe_load_all(_render(str(DEPLOY / overlay))))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return list(yaml.load_all(_render(str(DEPLOY / overlay)), loader))
 
 
 def find(overlay: str, kind: str, name: str = "") -> Any:

@@ -40,7 +40,7 @@ def draw(count: int, strength: float = 1.0, seed: int = 0) -> list[Ballot]:
 
 
 def test_the_points_are_the_logarithm_of_the_odds() -> None:
-    points = fit_score(draw(4000), BEFORE, 4).points
+    points = fit_score(draw(1500), BEFORE, 2).points
     assert points.find("good") == pytest.approx(SCALE, rel=0.15)
     assert points.find("noise") == pytest.approx(0.0, abs=5.0)
 

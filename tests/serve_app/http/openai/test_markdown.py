@@ -122,7 +122,7 @@ def normalise(sql: str) -> str:
     return re.sub(r"\r\n|\r", "\n", sql).replace("\0", "\ufffd")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(draw_answers())
 def test_no_text_is_markup_in_a_chat(drawn: tuple[Answer, Sequence[str]]) -> None:
     answer, queries = drawn
@@ -134,7 +134,7 @@ def test_no_text_is_markup_in_a_chat(drawn: tuple[Answer, Sequence[str]]) -> Non
     assert find_queries(content) == tuple(queries)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(draw_answers())
 def test_no_text_is_markup_over_mcp(drawn: tuple[Answer, Sequence[str]]) -> None:
     answer, _ = drawn
