@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from nl2sql.catalog import Catalog
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from tests.fakes.shop import build_key, build_table
@@ -9,6 +11,8 @@ from tests.serve_app.interfaces import Interfaces
 from tests.serve_app.test_shown_policy import ENGINES, interfaces
 
 __all__ = ["interfaces"]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 STAFF = build_table(
     "main.staff", "id integer", "name text -- Who 'they' are", "region integer", key=("id",)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import psycopg
 import pytest
+import pytest_asyncio
 import yaml
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
@@ -24,6 +24,8 @@ from serve_app.settings import parse_settings
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import Interfaces, call_tool, open_interfaces, sign_in
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ENGINES = ("postgres", "sqlite", "duckdb")
 TABLES = """
@@ -73,16 +75,17 @@ QUERIES = (
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def interfaces(
-    embedded_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    embedded_server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Interfaces]:
+    folder = tmp_path_factory.mktemp("shown_policy")
     _write_postgres(embedded_server)
-    with closing(sqlite3.connect(tmp_path / "file.sqlite")) as connection:
+    with closing(sqlite3.connect(folder / "file.sqlite")) as connection:
         connection.executescript(TABLES)
-    with closing(duckdb.connect(str(tmp_path / "file.duckdb"))) as connection:
+    with closing(duckdb.connect(str(folder / "file.duckdb"))) as connection:
         connection.execute(TABLES)
-    readers = {engine: f"{engine}:///{tmp_path}/file.{engine}" for engine in ENGINES[1:]}
+    readers = {engine: f"{engine}:///{folder}/file.{engine}" for engine in ENGINES[1:]}
     databases: dict[str, dict[str, Any]] = {}
     for engine, url in {"postgres": "embedded:shown_policy", **readers}.items():
         policy = {
@@ -91,13 +94,13 @@ async def interfaces(
             "attributes": {"region": {"type": "integer"}},
             "roles": ROLES,
         }
-        file = tmp_path / f"{engine}.yaml"
+        file = folder / f"{engine}.yaml"
         file.write_text(yaml.safe_dump(policy))
         databases[engine] = {"reader": {"url": url}, "policy": str(file)}
     databases["postgres"] |= {"indexer": {"url": "embedded:shown_policy"}, "schemas": ["main"]}
     settings = parse_settings(
         {
-            "home": str(tmp_path),
+            "home": str(folder),
             "databases": databases,
             "default_database": "postgres",
             "flags": {"intent_gate": False},
@@ -105,10 +108,11 @@ async def interfaces(
             "page": {"operate_roles": ["admin"]},
         }
     )
-    wiring = Wiring(sign_in(settings, PRINCIPALS, monkeypatch), embedded_server.socket_folder)
     embedder = FakeEmbedder(settings.index.embedder)
-    async with open_interfaces(wiring, EchoEngine(), embedder=embedder) as opened:
-        yield opened
+    with pytest.MonkeyPatch.context() as patch:
+        wiring = Wiring(sign_in(settings, PRINCIPALS, patch), embedded_server.socket_folder)
+        async with open_interfaces(wiring, EchoEngine(), embedder=embedder) as opened:
+            yield opened
 
 
 def _write_postgres(server: EmbeddedServer) -> None:

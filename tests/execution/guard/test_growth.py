@@ -285,16 +285,16 @@ def test_long_texts_are_not_searched_for_one_another(dialect: str, search: str) 
     assert judge(sql.format("t3"), dialect) == "too_much_text"
 
 
-@pytest.mark.parametrize("number", list_constructs("long numbers"))
 @pytest.mark.parametrize("call", ["x / y", "x % y", "x * y", "div(x, y)", "mod(x, y)", "sqrt(x)"])
-def test_long_numbers_are_not_computed_with(number: str, call: str) -> None:
+def test_long_numbers_are_not_computed_with(call: str) -> None:
     def write(value: str) -> str:
         calls = f"greatest({', '.join([call] * 150)})"
         return f"SELECT {calls} FROM (VALUES ({value}, {value}), (1, 1)) AS v (x, y)"
 
-    assert judge(write(number)) == "too_much_text"
+    for number in list_constructs("long numbers"):
+        assert judge(write(number)) == "too_much_text", number
     for short in ("7::numeric ^ 15", "'12.5'::numeric", "concat('1e', 100000)::integer"):
-        assert judge(write(short)) == ""
+        assert judge(write(short)) == "", short
 
 
 # -- recursion ---------------------------------------------------------------------------------
