@@ -96,15 +96,13 @@ class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
-    ``one_number``: one row with one number. ``average``: an average. ``best``: one or few rows at
-    one end of an order; ``highest`` says at which end; ``descending`` is the direction of a
-    requested order. ``comparisons``: those with figures. ``decimals``: figures should be rounded to
-    so many.
+    ``average``: an average. ``best``: one or few rows at one end of an order; ``highest`` says at
+    which end; ``descending`` is the direction of a requested order. ``comparisons``: those with
+    figures. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
     rows: int | None = None
-    one_number: bool = False
     grouped: bool = False
     average: bool = False
     best: bool = False
@@ -121,8 +119,6 @@ class Expectations:
 def read_expectations(question: str) -> Expectations:
     """What the question expects; cached, since every candidate and vote needs it.
 
-    >>> read_expectations("How many singers are there?").one_number
-    True
     >>> read_expectations("Show the name and age of the 3 youngest singers.").columns
     (2,)
     >>> read_expectations("Show the name and age of the 3 youngest singers.").rows
@@ -144,7 +140,6 @@ def read_expectations(question: str) -> Expectations:
     return Expectations(
         columns=columns,
         rows=rows,
-        one_number=text.lower().startswith(("how many", "count ")) and columns == (1,),
         grouped=grouped and _FIGURE.search(text) is not None,
         average=_AVERAGE.search(text) is not None,
         best=best,

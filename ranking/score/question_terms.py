@@ -13,7 +13,7 @@ from ranking.score.points import Measure
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of columns, averages, the best rows, distinct rows and negation.
+    """Measures of columns, averages, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -25,10 +25,6 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     width = count_columns(query)
     if expected.columns and width is not None and width not in expected.columns:
         yield "columns_differ", 1.0
-    if expected.best:
-        ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
-        extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
-        yield "order_and_limit_match" if extreme else "best_missing", 1.0
     if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
         yield "average_missing", 1.0
     if expected.negated and not _is_negated(tree):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Number
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.results.cell_values import normalize_value
@@ -11,8 +10,7 @@ from nl2sql.types import ResultSet
 from ranking.score.points import Measure
 
 RESULT_TERMS = frozenset(
-    """one_number_differs width_differs no_rows nulls_only zeros_only
-    repeated_rows several_best""".split()
+    "width_differs no_rows nulls_only zeros_only repeated_rows several_best".split()
 )
 """The names of all measures of a result."""
 
@@ -26,13 +24,9 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> result = ResultSet(("name", "age"), ("text", "int"), (("Ann", 3), ("Ann", 3)), False, 1.0)
     >>> list(measure_result(read_expectations("How many singers are there?"), result))
-    [('one_number_differs', 1.0), ('width_differs', 1.0), ('repeated_rows', 0.5)]
+    [('width_differs', 1.0), ('repeated_rows', 0.5)]
     """
     rows, width = result.rows, len(result.columns)
-    if expected.one_number and (
-        len(rows) != 1 or width != 1 or not isinstance(rows[0][0], Number | None)
-    ):
-        yield "one_number_differs", 1.0
     if expected.columns and width not in expected.columns:
         yield "width_differs", 1.0
     yield from _measure_emptiness(result)

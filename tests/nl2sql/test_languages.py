@@ -97,20 +97,20 @@ def test_comparisons_are_read_in_any_language(question: str, pairs: set[Any]) ->
 
 
 @pytest.mark.parametrize(
-    ("question", "one_number", "grouped", "descending"),
+    ("question", "columns", "grouped", "descending"),
     [
-        ("Wie viele Mitarbeiter haben wir?", True, False, None),
-        ("Wie viele Mitarbeiter gibt es pro Abteilung?", False, True, None),
-        ("Combien de factures par mois, par ordre décroissant ?", False, False, True),
-        ("各部门有多少员工？从多到少", False, True, True),  # noqa: RUF001
-        ("合同总金额是多少？", False, False, None),  # noqa: RUF001
+        ("Wie viele Mitarbeiter haben wir?", (1,), False, None),
+        ("Wie viele Mitarbeiter gibt es pro Abteilung?", (), True, None),
+        ("Combien de factures par mois, par ordre décroissant ?", (), False, True),
+        ("各部门有多少员工？从多到少", (), True, True),  # noqa: RUF001
+        ("合同总金额是多少？", (), False, None),  # noqa: RUF001
     ],
 )
 def test_counts_groups_and_orders(
-    question: str, one_number: bool, grouped: bool, descending: bool | None
+    question: str, columns: tuple[int, ...], grouped: bool, descending: bool | None
 ) -> None:
     found = read_expectations(build_question(text=question).english)
-    assert (found.one_number, found.grouped, found.descending) == (one_number, grouped, descending)
+    assert (found.columns, found.grouped, found.descending) == (columns, grouped, descending)
 
 
 def test_a_question_in_english_has_no_phrases_and_is_its_own_english() -> None:

@@ -41,7 +41,7 @@ def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int,
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("How many singers are there?", Expectations(columns=(1,), one_number=True)),
+        ("How many singers are there?", Expectations(columns=(1,))),
         ("Count the orders per country.", Expectations(grouped=True)),
         ("How many orders has each customer?", Expectations(grouped=True)),
         ("Show the name of each customer.", Expectations(columns=(1, 2))),

@@ -103,12 +103,7 @@ def test_the_share_of_linked_tables_and_agreement_with_the_planned_join_are_term
 
 CASES: list[tuple[str, str, str]] = [
     ("columns_differ", "What is the name and country of customers?", "SELECT name FROM customers"),
-    ("order_and_limit_match", "Who is the oldest customer?",
-     "SELECT name FROM customers ORDER BY id LIMIT 1"),
-    ("order_and_limit_match", "Who is the oldest customer?",
-     "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("average_missing", "What is the average total?", "SELECT total FROM orders"),
-    ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
     ("negation_missing", "Which customers have no orders?",
      "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
     ("distinct_unasked", "Show the countries.", "SELECT DISTINCT country FROM customers"),
@@ -175,7 +170,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
-    assert set(score(sql, question)) <= {"order_and_limit_match"}
+    assert not score(sql, question)
 
 
 def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
@@ -240,8 +235,6 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
     ("question", "rows", "expected"),
     [
         ("How many orders are there?", [(5,)], {}),
-        ("How many orders are there?", [(5,), (6,)], {"one_number_differs": 1.0}),
-        ("How many orders are there?", [("a",)], {"one_number_differs": 1.0}),
         ("How many orders are there?", [(None,)], {"nulls_only": 1.0}),
         ("How many orders are there?", [(0,)], {"zeros_only": 1.0}),
         ("What is the name of all customers?", [("a", 1)], {"width_differs": 1.0}),
