@@ -114,13 +114,15 @@ class CandidateRepairer:
                 most=self._settings.repair.derived,
             )
         )
+        names = [parent.id for parent in parents]
+        names += [f"d{number}" for number in range(1, len(found) + 1)]
         return tuple(
             Candidate(
                 id=f"d{number}",
                 sql=derived.sql,
                 samples=0,
                 origin="derived",
-                derived_from=parents[derived.parent].id,
+                derived_from=names[derived.parent],
                 rule=derived.rule,
             )
             for number, derived in enumerate(found, start=1)

@@ -39,11 +39,8 @@ def find_contradicting(assessments: Sequence[Assessment], samples: int) -> froze
         return frozenset()
     failures = frozenset.intersection(*(_list_failures(each) for each in agreeing))
     definitions = frozenset.intersection(*(frozenset(each.definitions) for each in agreeing))
-    return frozenset(
-        each.candidate.id
-        for each in assessments
-        if each.group not in voted and not _mends(each, failures, definitions)
-    )
+    mended = {each.group for each in assessments if _mends(each, failures, definitions)}
+    return frozenset(each.candidate.id for each in assessments if each.group not in voted | mended)
 
 
 def is_quorum(agreeing: int, samples: int) -> bool:

@@ -8,7 +8,7 @@ like any other, and wins only by its score.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -32,29 +32,31 @@ from repair.derive.values import grounded_values
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
-# The first says which results are of one reading; the next correct what the question's words
-# show to be wrong. Of the others, the first have made right candidates most often for each
-# candidate that they made.
+# What the words of the question say and the query does not do; the vote trusts these.
+ASKED: tuple[Rule, ...] = (compared_values, asked_units, closed_spans, oldest_first, present_rows)
+# The first says which results are of one reading. Of the last, the first have made right candidates
+# most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
     shown_names,
     defined_measures,
     asked_rounding,
     nulls_last,
-    compared_values,
-    asked_units,
-    closed_spans,
-    oldest_first,
-    present_rows,
+    *ASKED,
     both_conditions,
     counted_tables,
     dropped_joins,
     grounded_values,
 )
 
+_ASKED_NAMES = frozenset(rule.__name__ for rule in ASKED)
+
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A derived query, the number of the query it was made from, and the rule."""
+    """A derived query, the number of the query it was made from, and the rule.
+
+    The numbers of the derived queries follow those of the queries that were given.
+    """
 
     sql: str
     parent: int
@@ -74,21 +76,31 @@ def derive_queries(
     """At most ``most`` new queries; those of earlier rules, then of earlier queries, first.
 
     None has the normal form of another or of one that is ``known``, except the names for keys of
-    ``shown_names``, which tell that the known one is of the same reading. A rule that cannot read a
-    query derives nothing from it.
+    ``shown_names``, which tell that the known one is of the same reading. What the question asks
+    for is derived with names for its keys, too. A rule that cannot read a query derives nothing
+    from it.
     """
     seen = {normal_form(sql, context.dialect) for sql in (*queries, *known)}
     named: set[str] = set()
     found: list[Derived] = []
-    for derived in _derive_all(queries, question, context, plan, rules):
-        if len(found) >= most:
-            break
+
+    def add(derived: Derived) -> bool:
         form = normal_form(derived.sql, context.dialect)
         made = named if derived.rule == shown_names.__name__ else seen
-        if form not in made:
+        is_new = form not in made and len(found) < most
+        if is_new:
             made.add(form)
             seen.add(form)
             found.append(derived)
+        return is_new
+
+    for derived in _derive_all(queries, question, context, plan, rules):
+        if len(found) >= most:
+            break
+        if add(derived) and derived.rule in _ASKED_NAMES:
+            number = len(queries) + len(found) - 1
+            for each in _derive_all((derived.sql,), question, context, plan, (shown_names,)):
+                add(replace(each, parent=number))
     return tuple(found)
 
 

@@ -25,6 +25,8 @@ _PERIODS = (
     ("assigned opened open", "until closed ended"),
 )
 _FIRST_WORDS = {first: last.split() for firsts, last in _PERIODS for first in firsts.split()}
+# SQLite does not know the types of all columns of a view.
+_KINDS = TIMES | {""}
 # Later days say that a row still holds, as 9999-12-31 does.
 _OPEN_END = "9000-01-01"
 _NOW = re.compile(
@@ -109,7 +111,7 @@ def find_period(table: Table, dialect: str) -> tuple[Column, Column] | None:
     times = {
         tuple(split_words(column.name)): column
         for column in table.columns
-        if find_kind(column.type, dialect) in TIMES
+        if find_kind(column.type, dialect) in _KINDS
     }
     for words, first in times.items():
         for at, word in enumerate(words):

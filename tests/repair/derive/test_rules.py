@@ -8,7 +8,8 @@ import pytest
 import sqlglot
 
 from nl2sql.types import Plan
-from repair.derive import RULES, Rule, derive_queries
+from ranking.score.plan_terms import ASKED_RULES
+from repair.derive import ASKED, RULES, Rule, derive_queries
 from repair.derive.original import Original
 from repair.derive.tables import counted_tables
 from tests.fakes import SHOP, build_context, build_key, build_table
@@ -65,6 +66,20 @@ def test_what_cannot_be_read_has_no_neighbours(sql: str) -> None:
 def test_a_derived_query_names_its_parent_and_its_rule() -> None:
     made = derive_queries(["SELECT 1", EITHER], QUESTION, build_golden_context(), Plan(), most=1)
     assert [(derived.parent, derived.rule) for derived in made] == [(1, "both_conditions")]
+
+
+def test_what_the_question_asks_for_is_derived_with_names_too() -> None:
+    sql = "SELECT o.seller_id FROM orders AS o WHERE o.placed_at >= '2022-01-01'"
+    made = derive_queries([sql], "Who sold in 2022?", build_golden_context(), Plan(), most=3)
+    assert [(derived.parent, derived.rule) for derived in made] == [
+        (0, "shown_names"),
+        (0, "closed_spans"),
+        (2, "shown_names"),
+    ]
+
+
+def test_the_vote_trusts_the_rules_that_read_the_question() -> None:
+    assert {rule.__name__ for rule in ASKED} == ASKED_RULES
 
 
 def test_two_tables_that_refer_to_the_same_one_are_not_counted_together() -> None:
