@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from quorumsql.async_client import AsyncClient
-from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse
 from quorumsql.errors import Forbidden, InvalidRequest
-from serve_app.composition.wiring import Wiring
+from tests.serve_app.http.conftest import opened, service
 from tests.serve_app.interfaces import build_token
-from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.page_service import PageService
+
+__all__ = ["opened", "service"]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 COUNT = "SELECT count(*) FROM employees"
 NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b"}
@@ -22,12 +24,6 @@ METHODS = (
     "tables table definitions suggestions conversation delete_conversation "
     "withdraw_feedback finish_review"
 ).split()
-
-
-@pytest.fixture
-async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch) as opened:
-        yield opened
 
 
 def connect(service: PageService, name: str) -> AsyncClient:
@@ -113,9 +109,3 @@ async def test_names_stay_inside_their_part_of_the_path(method: str) -> None:
                 *[NAMES[name] for name in inspect.signature(call).parameters if name in NAMES]
             )
     assert "a%2Fb" in seen[0]
-
-
-def test_an_empty_id_does_not_delete_everything() -> None:
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
-    with Client(transport=transport) as client, pytest.raises(InvalidRequest):
-        client.delete_conversation("")

@@ -271,3 +271,9 @@ def test_the_client_needs_httpx_and_pydantic_alone() -> None:
     loaded = {*json.loads(done.stdout)} - sys.stdlib_module_names
     ours = {"nl2sql", "retrieval", "generation", "ranking", "execution", "serve_app", "data"}
     assert not loaded & (ours | {"ray", "fastapi", "starlette", "pandas", "pyarrow", "numpy"})
+
+
+def test_an_empty_id_does_not_delete_everything() -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
+    with Client(transport=transport) as client, pytest.raises(InvalidRequest):
+        client.delete_conversation("")
