@@ -122,7 +122,7 @@ class StatementThreads:
     async def probe(self, build: Callable[[], Statement[object]]) -> str:
         """What is wrong with the database; empty if nothing is."""
         try:
-            answer = await self._run(build, self._probes)
+            answer = await self.run(build, who="", turns=self._probes)
         except DatabaseUnavailable as error:
             return str(error)
         return answer.message if isinstance(answer, Diagnostic) else ""
@@ -133,6 +133,7 @@ class StatementThreads:
         *,
         who: str,
         limits: ExecutionLimits | None = None,
+        turns: DatabaseTurns | None = None,
     ) -> Answer | Diagnostic:
         """The answer of the statement, or a Diagnostic if it took too long.
 
@@ -140,15 +141,7 @@ class StatementThreads:
         statement, whose time begins. Raises Busy, and what ``build`` and the statement raise.
         Cancelling the task stops the statement.
         """
-        return await self._run(build, self._turns, who, limits)
-
-    async def _run(
-        self,
-        build: Callable[[], Statement[Answer]],
-        turns: DatabaseTurns,
-        who: str = "",
-        limits: ExecutionLimits | None = None,
-    ) -> Answer | Diagnostic:
+        turns = turns or self._turns
         await turns.take(who, limits)
         try:
             statement = build()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from nl2sql.sql.column_kinds import TEXTS
+from nl2sql.sql.expression_form import list_conjuncts
 from ranking.query import ColumnUse, Query
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
@@ -64,8 +65,7 @@ def _list_needed(tree: exp.Expr | None) -> Iterator[exp.Expr]:
         tree = tree.this
     if not isinstance(tree, exp.Select) or (where := tree.args.get("where")) is None:
         return
-    conditions = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
-    for condition in conditions:
+    for condition in list_conjuncts(where.this):
         if isinstance(condition, exp.EQ):
             yield condition
             yield from _list_needed(condition.expression)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from nl2sql.catalog import Table, find_label
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
 from ranking.query import ColumnUse, Query
@@ -71,7 +72,7 @@ def _list_equal(query: Query, select: exp.Select) -> Iterator[frozenset[_End]]:
     """The pairs of columns that joins of FROM equate."""
     for join in select.args.get("joins") or ():
         condition = join.args.get("on")
-        for node in condition.flatten() if isinstance(condition, exp.And) else (condition,):
+        for node in list_conjuncts(condition) if condition is not None else ():
             if isinstance(node, exp.EQ):
                 left = _resolve(query, select, node.this)
                 right = _resolve(query, select, node.expression)

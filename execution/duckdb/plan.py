@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nl2sql.types import TOO_COMPLEX, Diagnostic, Explained
+from execution.error_disclosure import refuse_estimate
+from nl2sql.types import Diagnostic, Explained
 
 # Joins that compare every pair of rows of their two inputs.
 _PRODUCT = "CROSS_PRODUCT"
@@ -82,21 +83,12 @@ def build_explained(plan: Plan) -> Explained:
 
 
 def check_estimate(plan: Plan, most: int, *, restricted: bool) -> Diagnostic | None:
-    """Why the query should not be started, or None.
-
-    ``restricted`` principals do not see the estimate, which counts hidden rows too.
-    """
+    """Why the query should not be started, or None; see ``refuse_estimate``."""
     pairs = estimate_pairs(plan)
     if pairs <= most:
         return None
-    expected = "" if restricted else f" ({pairs:.3g})"
-    return Diagnostic(
-        TOO_COMPLEX,
-        f"The query was not run: a join in its plan would look at more pairs of rows{expected} "
-        f"than the {most:,} allowed.",
-        hint="Join tables on their keys, narrow each table down before joining, or raise "
-        "limits.max_estimated_rows.",
-    )
+    finding = "The query was not run: a join in its plan would look at more pairs of rows"
+    return refuse_estimate(finding, pairs, most, restricted=restricted)
 
 
 def estimate_pairs(plan: Plan) -> float:

@@ -36,9 +36,8 @@ from execution.guard.value_sizes import (
     name_call,
     name_kind,
 )
-from execution.guard_dialects import quote_fragment
 from execution.name_resolution.nodes import find_star
-from execution.name_resolution.scopes import Resolution, Source, Unresolved
+from execution.name_resolution.scopes import Resolution, Source, Unresolved, refuse_node
 from execution.parsing.plain_dialect import InfixOperator
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
@@ -191,9 +190,8 @@ class _Measurer:
         # The rows of one that follows a key are those of tables.
         rows = self._count(query.this, 1.0) * rounds or MOST_ROWS
         if rows * row > _MOST_KEPT:
-            raise Unresolved(
-                "too_much_text",
-                quote_fragment(query),
+            raise _refuse(
+                query,
                 "A recursive UNION keeps all its rows, which could take too much memory: write "
                 "UNION ALL, or count from one constant to another, without long texts.",
             )
@@ -268,17 +266,15 @@ class _Measurer:
         size = self._measure_value(node, sizes, select)
         self._compared += count_steps(node, sizes, size)
         if nodes > _MOST_NODES:
-            raise Unresolved(
-                "too_much_text",
-                quote_fragment(node),
+            raise _refuse(
+                node,
                 "With the queries below it put in their places, an expression is too large.",
             )
         if size > _MOST_BYTES:
             raise _refuse_value(node)
         if self._compared > _MOST_COMPARED:
-            raise Unresolved(
-                "too_much_text",
-                quote_fragment(node),
+            raise _refuse(
+                node,
                 "Long texts or lists are searched for one another here, or numbers of many "
                 "digits computed, which could take far too long.",
             )
@@ -393,12 +389,15 @@ class _Measurer:
 
 
 def _refuse_value(node: exp.Expr) -> Unresolved:
-    return Unresolved(
-        "too_much_text",
-        quote_fragment(node),
+    return _refuse(
+        node,
         "A text or number made here could become far too long. Numbers do not grow as double "
         "precision.",
     )
+
+
+def _refuse(node: exp.Expr, message: str) -> Unresolved:
+    return refuse_node(node, message, "too_much_text")
 
 
 def _find_largest(sizes: Sequence[Size]) -> Size:

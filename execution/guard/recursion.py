@@ -19,6 +19,7 @@ from execution.guard.growing_calls import (
 from execution.guard.value_sizes import name_call, read_number
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.scopes import Resolution, Source
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Violation
 
 
@@ -105,7 +106,7 @@ def _count_rounds(
         and found.origins.get(id(column)) is source
     }
     rounds = []
-    for condition in _list_conditions(where):
+    for condition in (part.unnest() for part in list_conjuncts(where.this)):
         column, below, bound = _read_bound(condition) or (None, False, None)
         if (
             column is not None
@@ -139,13 +140,6 @@ def _measure_way(base: exp.Expr, place: int, bound: exp.Expr | None) -> float:
     if from_ is not None and to is not None:
         return abs((to - from_).days) / LEAST_STEP_DAYS + 1
     return _UNKNOWN_WAY
-
-
-def _list_conditions(where: exp.Expr) -> list[exp.Expr]:
-    """What a WHERE joins with AND, without parentheses around it."""
-    condition = where.this
-    parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    return [part.unnest() for part in parts]
 
 
 def _uses(parts: Iterable[exp.Expr], source: Source, found: Resolution) -> bool:

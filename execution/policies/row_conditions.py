@@ -16,6 +16,7 @@ from sqlglot import exp
 from execution.policies.access import Access
 from execution.policies.parameters import Bound, BoundValue
 from execution.policies.rules import TableRule
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.names import quote_name
 
 _MOST_VALUES = 12
@@ -42,9 +43,7 @@ def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str
 def _describe(rule: TableRule, access: Access) -> str:
     if rule.filter is None:
         return ""
-    condition = rule.filter.unnest()
-    operands = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    parts = [_describe_part(operand, rule, access) for operand in operands]
+    parts = [_describe_part(part, rule, access) for part in list_conjuncts(rule.filter)]
     return " AND ".join(parts) if all(parts) else ""
 
 

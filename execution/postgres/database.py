@@ -36,7 +36,12 @@ from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_desc
 from execution.postgres.plan import check_estimate
 from execution.postgres.plan_verification import EXPLAIN, PlanChecker
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
-from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
+from execution.postgres.session import (
+    apply_settings,
+    assume_identity,
+    build_settings,
+    render_beginning,
+)
 from execution.results.collector import ResultBuilder, tighten_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
@@ -189,7 +194,7 @@ class PostgresDatabase:
             search_path=self._search_path,
             server_version=connection.info.server_version,
         )
-        await begin(connection, settings)
+        await connection.execute(render_beginning(settings))
 
     async def _assume_identity(
         self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery

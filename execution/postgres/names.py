@@ -36,11 +36,11 @@ _Scope = ChainMap[str, Names]
 
 
 @dataclass(eq=False, slots=True)
-class _PostgresCte:
+class _Cte:
     columns: Names = ()
 
 
-_PostgresCtes = dict[str, _PostgresCte]
+_Ctes = dict[str, _Cte]
 
 
 class _Unexplained(Exception):
@@ -73,8 +73,8 @@ class _NameResolution:
         self,
         statement: Any,
         parent: _Scope,
-        ctes: _PostgresCtes,
-        own: _PostgresCte | None = None,
+        ctes: _Ctes,
+        own: _Cte | None = None,
     ) -> Names:
         """The names of the outputs. ``own`` is the CTE whose query this is, if it is recursive."""
         ctes = self._read_with(statement, parent, ctes)
@@ -100,22 +100,20 @@ class _NameResolution:
             outputs += self._list_outputs(target.res_target, columns, scope)
         return outputs
 
-    def _read_rest(
-        self, statement: Any, done: Iterable[str], scope: _Scope, ctes: _PostgresCtes
-    ) -> None:
+    def _read_rest(self, statement: Any, done: Iterable[str], scope: _Scope, ctes: _Ctes) -> None:
         for descriptor, value in statement.ListFields():
             if descriptor.type == _MESSAGE and descriptor.name not in (*done, "with_clause"):
                 for node in value if descriptor.is_repeated else (value,):
                     self._read(node, scope, ctes)
 
-    def _read_with(self, statement: Any, parent: _Scope, ctes: _PostgresCtes) -> _PostgresCtes:
+    def _read_with(self, statement: Any, parent: _Scope, ctes: _Ctes) -> _Ctes:
         if not statement.HasField("with_clause"):
             return ctes
         within = dict(ctes)
         clause = statement.with_clause
         if clause.recursive:
             # The columns of a CTE that is used before it is read are unknown.
-            within |= {cte.common_table_expr.ctename: _PostgresCte() for cte in clause.ctes}
+            within |= {cte.common_table_expr.ctename: _Cte() for cte in clause.ctes}
         for item in clause.ctes:
             cte = item.common_table_expr
             given = _list_strings(cte.aliascolnames)
@@ -123,7 +121,7 @@ class _NameResolution:
             if own is not None:
                 own.columns = given
             names = self.read_select(cte.ctequery.select_stmt, parent, within, own)
-            within[cte.ctename] = _PostgresCte(_rename(names, given))
+            within[cte.ctename] = _Cte(_rename(names, given))
         return within
 
     def _list_outputs(self, target: Any, columns: Names, scope: _Scope) -> Names:
@@ -137,9 +135,7 @@ class _NameResolution:
 
     # -- FROM ----------------------------------------------------------------------------------
 
-    def _read_source(
-        self, node: Any, left: _Scope, ctes: _PostgresCtes
-    ) -> tuple[dict[str, Names], Names]:
+    def _read_source(self, node: Any, left: _Scope, ctes: _Ctes) -> tuple[dict[str, Names], Names]:
         """The sources that an item of FROM adds, and its columns as ``*`` lists them.
 
         ``left`` has the items before it, which only LATERAL and functions can see.
@@ -168,7 +164,7 @@ class _NameResolution:
         columns = _rename(columns, given)
         return ({name: columns} if name else {}), columns
 
-    def _read_subselect(self, item: Any, left: _Scope, ctes: _PostgresCtes) -> Names:
+    def _read_subselect(self, item: Any, left: _Scope, ctes: _Ctes) -> Names:
         statement = item.subquery.select_stmt
         if self._is_wrapper(statement):
             first = statement.larg if statement.op != _NO_SET_OPERATION else statement
@@ -178,9 +174,7 @@ class _NameResolution:
             )
         return self.read_select(statement, left if item.lateral else left.parents, ctes)
 
-    def _read_join(
-        self, join: Any, left: _Scope, ctes: _PostgresCtes
-    ) -> tuple[dict[str, Names], Names]:
+    def _read_join(self, join: Any, left: _Scope, ctes: _Ctes) -> tuple[dict[str, Names], Names]:
         sources, columns = self._read_source(join.larg, left, ctes)
         beside = left.parents.new_child(dict(left.maps[0]))
         _add(beside, sources)
@@ -201,7 +195,7 @@ class _NameResolution:
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def _read(self, node: Any, scope: _Scope, ctes: _PostgresCtes) -> None:
+    def _read(self, node: Any, scope: _Scope, ctes: _Ctes) -> None:
         kind = type(node).__name__
         if kind == "Node":
             inner = node.WhichOneof("node")

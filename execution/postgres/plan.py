@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nl2sql.types import TOO_COMPLEX, Diagnostic
+from execution.error_disclosure import refuse_estimate
+from nl2sql.types import Diagnostic
 
 # Steps that read their input row by row, so that they stop early.
 _STREAMING = frozenset(
@@ -58,21 +59,12 @@ def estimate_rows(plan: Mapping[str, Any], wanted: float) -> float:
 def check_estimate(
     plan: Mapping[str, Any], wanted: float, most: int, *, restricted: bool
 ) -> Diagnostic | None:
-    """Why the query should not be started, or None.
-
-    ``restricted`` principals do not see the estimate, which counts hidden rows too.
-    """
+    """Why the query should not be started, or None; see ``refuse_estimate``."""
     rows = estimate_rows(plan, wanted)
     if rows <= most:
         return None
-    expected = "" if restricted else f" ({rows:.3g})"
-    return Diagnostic(
-        TOO_COMPLEX,
-        f"The query was not run: one step of its plan expects more rows{expected} than the "
-        f"{most:,} allowed.",
-        hint="Join tables on their keys, narrow each table down before joining, or raise "
-        "limits.max_estimated_rows.",
-    )
+    finding = "The query was not run: one step of its plan expects more rows"
+    return refuse_estimate(finding, rows, most, restricted=restricted)
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

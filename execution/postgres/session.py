@@ -194,17 +194,12 @@ def render_setting(setting: Setting) -> str:
 
 @lru_cache(maxsize=256)
 def render_beginning(settings: tuple[Setting, ...]) -> bytes:
-    """The statements that open a read-only transaction with these settings.
+    """The statements that open a read-only transaction with these settings, outside any pipeline.
 
     >>> print(render_beginning((("TimeZone", "UTC"), ("work_mem", "4MB"))).decode())
     BEGIN READ ONLY; SET LOCAL "TimeZone" = 'UTC'; SET LOCAL "work_mem" = '4MB'
     """
     return "; ".join(["BEGIN READ ONLY", *map(render_setting, settings)]).encode()
-
-
-async def begin(connection: AsyncConnection[Any], settings: tuple[Setting, ...]) -> None:
-    """Opens the transaction, outside any pipeline. Raises psycopg.Error; then nothing was done."""
-    await connection.execute(render_beginning(settings))
 
 
 async def apply_settings(connection: AsyncConnection[Any], settings: Iterable[Setting]) -> None:

@@ -75,10 +75,9 @@ class _SqliteStatement:
         sql: str,
         query: GuardedQuery,
         most_rows: int,
-        timeout_ms: int,
         limits: LimitSettings,
     ) -> None:
-        self.timeout_ms = timeout_ms
+        self.timeout_ms = limits.statement_timeout_ms
         self.sql = sql
         self.query = query
         self.most_rows = most_rows
@@ -86,7 +85,7 @@ class _SqliteStatement:
         self.running = False
         self._path = path
         self._limits = limits
-        self._deadline = time.monotonic() + timeout_ms / 1000
+        self._deadline = time.monotonic() + self.timeout_ms / 1000
         self._stopped = False
         self._connection: sqlite3.Connection | None = None
 
@@ -172,9 +171,8 @@ class SqliteDatabase:
         """
 
         def build() -> _SqliteStatement:
-            timeout_ms = tighten_limits(self._limits).statement_timeout_ms
-            sql = _EXPLAIN + query.sql
-            return _SqliteStatement(self._path, sql, query, _MOST_STEPS, timeout_ms, self._limits)
+            sql, within = _EXPLAIN + query.sql, tighten_limits(self._limits)
+            return _SqliteStatement(self._path, sql, query, _MOST_STEPS, within)
 
         plan = await self._threads.run(build, who=query.principal)
         if isinstance(plan, Diagnostic):
@@ -197,8 +195,7 @@ class SqliteDatabase:
             nonlocal start
             start = time.perf_counter()
             within = tighten_limits(self._limits, limits)
-            timeout_ms = within.statement_timeout_ms
-            return _SqliteStatement(self._path, query.sql, query, max_rows, timeout_ms, within)
+            return _SqliteStatement(self._path, query.sql, query, max_rows, within)
 
         page = await self._threads.run(build, who=query.principal, limits=limits)
         if isinstance(page, Diagnostic):
@@ -211,9 +208,9 @@ class SqliteDatabase:
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
 
         def build() -> _SqliteStatement:
-            return _SqliteStatement(
-                self._path, query.sql, query, 1, _PROBE_TIMEOUT_MS, self._limits
-            )
+            shorter = ExecutionLimits(_PROBE_TIMEOUT_MS, self._limits.result_bytes)
+            within = tighten_limits(self._limits, shorter)
+            return _SqliteStatement(self._path, query.sql, query, 1, within)
 
         return await self._threads.probe(build)
 
