@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 from sqlglot.helper import ensure_list
 
+from execution.allowlists import load_function_names
 from execution.name_resolution.scopes import Group, NameResolver
 
 # No query has more outputs, and Python does not convert numbers with thousands of digits.
@@ -91,9 +92,9 @@ def _list_named(
     return named
 
 
-_AGGREGATES = frozenset(
+_AGGREGATES = load_function_names("growth")["gathering"].union(
     name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)
-) | {"json_agg", "json_object_agg", "jsonb_agg", "jsonb_object_agg", "string_agg"}
+)
 # Where a SELECT uses the values of a group.
 _AFTER_GROUPING = ("expressions", "having", "order", "distinct", "windows", "qualify")
 
