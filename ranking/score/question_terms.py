@@ -60,37 +60,3 @@ def _is_negated(tree: exp.Expr) -> bool:
     if any(join.side for join in find_all(tree, exp.Join)):
         return True
     return any(eq.args["expression"].name == "0" for eq in find_all(tree, exp.EQ))
-
-
-def measure_form(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Yields what a rule could have corrected without changing what the query computes.
-
-    >>> from nl2sql.expectations.expectations import read_expectations
-    >>> from ranking.query import read_query
-    >>> rounded = read_expectations("What is the average, rounded to two decimals?")
-    >>> list(measure_form(rounded, read_query("SELECT AVG(a) FROM t", "postgres")))
-    [('rounding_missing', 1.0)]
-    """
-    select = query.outermost()
-    if (
-        expected.decimals is not None
-        and select is not None
-        and not any(output.find(exp.Round) for output in select.expressions)
-        and any(output.find(exp.Avg, exp.Div) for output in select.expressions)
-    ):
-        yield "rounding_missing", 1.0
-    if query.dialect == "postgres" and any(
-        _begins_with_nulls(query, part) for part in query.selects()
-    ):
-        yield "nulls_first", 1.0
-
-
-def _begins_with_nulls(query: Query, select: exp.Select) -> bool:
-    """Whether the first rows of a descending order with a limit may be NULLs."""
-    order = select.args.get("order")
-    if order is None or select.args.get("limit") is None:
-        return False
-    by = order.expressions[0]
-    use = query.resolve(by.this)
-    is_open = bool(by.args.get("desc")) and bool(by.args.get("nulls_first"))
-    return is_open and use is not None and use.column.nullable

@@ -41,7 +41,6 @@ from ranking.score.plan_terms import (
 )
 from ranking.score.points import BASE, Measure, load_points
 from ranking.score.question_terms import (
-    measure_form,
     measure_shape,
 )
 from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
@@ -72,7 +71,6 @@ def score_candidate(
         measured += chain(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
-            measure_form(expected, query),
             measure_outputs(question.english, query),
             measure_asked_outputs(question.english, query),
             measure_coverage(f"{question.english} {question.evidence}", candidate.sql, query, uses),

@@ -16,7 +16,7 @@ from ranking.score.plan_terms import ASKED_RULES
 from ranking.score.result_terms import EMPTY_TERMS
 
 # Terms of the score that show a failure, whatever the question means.
-_FAILURES = EMPTY_TERMS | {"rounding_missing", "nulls_first", "spellings_missed"}
+_FAILURES = EMPTY_TERMS | {"spellings_missed"}
 
 
 def find_contradicting(assessments: Sequence[Assessment], samples: int) -> frozenset[str]:

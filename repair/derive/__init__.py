@@ -33,14 +33,20 @@ from repair.derive.values import grounded_values
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
 # What the words of the question say and the query does not do; the vote trusts these.
-ASKED: tuple[Rule, ...] = (compared_values, asked_units, closed_spans, oldest_first, present_rows)
+ASKED: tuple[Rule, ...] = (
+    asked_rounding,
+    nulls_last,
+    compared_values,
+    asked_units,
+    closed_spans,
+    oldest_first,
+    present_rows,
+)
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
     shown_names,
     defined_measures,
-    asked_rounding,
-    nulls_last,
     *ASKED,
     both_conditions,
     counted_tables,

@@ -108,7 +108,7 @@ async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
 
 GUESS = Candidate("d1", "SELECT 'd1'", 0, "derived", derived_from="c1", rule="counted_tables")
 ASKED = replace(GUESS, rule="compared_values")
-FAULTY = Score((ScoreTerm("base", 100.0), ScoreTerm("rounding_missing", -37.5)))
+FAULTY = Score((ScoreTerm("base", 100.0), ScoreTerm("spellings_missed", -75.0)))
 FINE = Score((ScoreTerm("base", 200.0),))
 
 

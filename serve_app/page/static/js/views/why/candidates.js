@@ -61,7 +61,7 @@ function Facts({ one }) {
   return facts.length ? html`<p class="faint"><${Text} value=${facts.join(" · ")} /></p>` : null;
 }
 
-/** A term in words: "lint:unused_join" → "Check: unused join", "rounding_missing" → "rounding missing". */
+/** A term in words: "lint:unused_join" → "Check: unused join", "numbers_missing" → "numbers missing". */
 function nameTerm(term) {
   const words = term.replaceAll("_", " ");
   if (words.startsWith("lint:")) return `Check: ${words.slice(5)}`;
