@@ -70,11 +70,12 @@ GENERATORS = (exp.GenerateSeries,)
 def check_generator(node: exp.Expr) -> Violation | None:
     """Why a generator could make too many rows, or None."""
     start, end, step = (node.args.get(key) for key in ("start", "end", "step"))
-    refusal = _refuse(
-        node,
-        f" needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) will do), "
-        "or a step of at least an hour.",
+    fragment = quote_fragment(node)
+    refusal = Violation(
         "too_many_rows",
+        fragment,
+        f"{fragment} needs constant bounds, at most {MOST_ROWS} steps apart "
+        "(LEAST(bound, number) will do), or a step of at least an hour.",
     )
     days = read_days(step)
     width = 1.0 if step is None else read_number(step)
@@ -140,10 +141,10 @@ def check_call(node: exp.Expr) -> Violation | None:
     return None
 
 
-def _refuse(node: exp.Expr, message: str, code: str = "too_much_text") -> Violation:
+def _refuse(node: exp.Expr, message: str) -> Violation:
     """The refusal of a node, whose text comes before the message."""
     fragment = quote_fragment(node)
-    return Violation(code, fragment, fragment + message)
+    return Violation("too_much_text", fragment, fragment + message)
 
 
 def check_arguments(node: exp.Expr) -> Violation | None:
