@@ -269,6 +269,7 @@ def find_aliases(
                 found.setdefault(words, value)
     named = split_words(column)
     is_country = not set(_load()["country_columns"]).isdisjoint(named)
+    ambiguous = set(_load()["ambiguous_codes"])
     lists = [load_codes(), _list_countries(with_codes=is_country)]
     if not set(_load()["sexes"]["columns"]).isdisjoint(named):
         lists.insert(0, _load()["sexes"]["values"])
@@ -277,7 +278,8 @@ def find_aliases(
     for folded, value in own.items():
         for list_ in lists:
             for words in list_.get(folded, ()):
-                found.setdefault(words, value)
+                if words not in ambiguous:
+                    found.setdefault(words, value)
     return {words: value for words, value in found.items() if fold_text(words) != fold_text(value)}
 
 

@@ -172,6 +172,8 @@ def test_a_country_is_meant_by_its_code_where_the_column_is_called_so() -> None:
     meant = {"german": "Germany", "de": "Germany"}
     assert find_aliases("ship_country", ["Germany"], "", {}) == meant
     assert find_aliases("city", ["Jordan"], "", {}) == {"jordanian": "Jordan"}
+    # "Who works in IT?"
+    assert find_aliases("ship_country", ["Italy"], "", {}) == {"italian": "Italy"}
 
 
 async def test_names_in_a_table_of_countries_are_countries(values: ValueStore) -> None:
