@@ -25,7 +25,7 @@ from repair.derive.defined_measures import defined_measures
 from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
 from repair.derive.outputs import asked_rounding, shown_names
-from repair.derive.periods import closed_spans, present_rows
+from repair.derive.periods import present_rows
 from repair.derive.tables import counted_tables, dropped_joins
 from repair.derive.units import asked_units
 from repair.derive.values import grounded_values
@@ -38,7 +38,6 @@ ASKED: tuple[Rule, ...] = (
     nulls_last,
     compared_values,
     asked_units,
-    closed_spans,
     oldest_first,
     present_rows,
 )

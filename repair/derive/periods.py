@@ -1,18 +1,14 @@
-"""Rows that hold now, and dates in a year or month that has an end."""
+"""Rows that hold now."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
 
 from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
-from nl2sql.languages.english import MONTH_WORDS
 from nl2sql.sql.column_kinds import TIMES, find_kind
-from nl2sql.sql.expression_form import list_conjuncts
-from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import SelectScope, find_clause
 from repair.derive.original import Original, add_condition
@@ -120,66 +116,3 @@ def find_period(table: Table, dialect: str) -> tuple[Column, Column] | None:
                 if last is not None:
                     return first, last
     return None
-
-
-_SPAN = re.compile(
-    rf"\b(?:in|during|of|for)\s+(?:the\s+)?(?:year\s+)?(?:(?P<month>{'|'.join(MONTH_WORDS)})\s+)?"
-    r"(?P<year>(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_UNBOUNDED = re.compile(r"\b(?:since|after|before|until|till|between|onwards?|later|earlier)\b")
-_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-_DAY = re.compile(r"(\d{4})-\d\d-\d\d")
-
-
-def closed_spans(original: Original) -> Iterator[exp.Expr]:
-    """``joined >= '2022-01-01'`` alone, for "in 2022", also gets ``joined < '2023-01-01'``."""
-    span = _read_span(original.question)
-    if span is None:
-        return
-    for scope in original.scopes:
-        where = scope.select.args.get("where")
-        parts = [] if where is None else list_conjuncts(where.this)
-        for part in parts:
-            column = _find_compared(original, scope, part, span)
-            if column is None or sum(column in find_all(it, exp.Column) for it in parts) != 1:
-                continue
-            first, after = (exp.Literal.string(day.isoformat()) for day in span)
-            draft = original.draft()
-            low = exp.GTE(this=column.copy(), expression=first)
-            high = exp.LT(this=column.copy(), expression=after)
-            draft.of(part).replace(exp.And(this=low, expression=high))
-            yield draft.tree
-
-
-def _read_span(question: str) -> tuple[date, date] | None:
-    """The first day of the only year or month of the question, and the day after its last.
-
-    >>> [day.isoformat() for day in _read_span("How many joined in December 2022?")]
-    ['2022-12-01', '2023-01-01']
-    >>> _read_span("How many joined since 2022?"), _read_span("in 2022 and in 2023")
-    (None, None)
-    """
-    found = _SPAN.search(question)
-    if found is None or len(_YEAR.findall(question)) != 1 or _UNBOUNDED.search(question.lower()):
-        return None
-    year = int(found["year"])
-    if not found["month"]:
-        return date(year, 1, 1), date(year + 1, 1, 1)
-    month = MONTH_WORDS[found["month"].capitalize()]
-    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
-
-
-def _find_compared(
-    original: Original, scope: SelectScope, part: exp.Expr, span: tuple[date, date]
-) -> exp.Column | None:
-    """The column of dates that is compared with a day at an end of the span."""
-    if not isinstance(part, _COMPARISONS) or not isinstance(part.this, exp.Column):
-        return None
-    other = part.expression.this if isinstance(part.expression, exp.Cast) else part.expression
-    if not isinstance(other, exp.Literal) or (day := _DAY.fullmatch(other.this)) is None:
-        return None
-    column = original.find_column(part.this, scope)
-    is_time = column is not None and find_kind(column.type, original.visible.dialect) in TIMES
-    return part.this if is_time and int(day[1]) in {day.year for day in span} else None
