@@ -71,7 +71,7 @@ def test_a_derived_query_names_its_parent_and_its_rule() -> None:
 def test_what_the_question_asks_for_is_derived_with_names_too() -> None:
     sql = "SELECT o.seller_id, AVG(o.total) FROM orders AS o GROUP BY o.seller_id"
     context = build_golden_context()
-    made = derive_queries([sql], "The average of each seller, rounded?", context, Plan(), most=3)
+    made = derive_queries([sql], "Average, rounded to one decimal", context, Plan(), most=3)
     assert [(derived.parent, derived.rule) for derived in made] == [
         (0, "shown_names"),
         (0, "asked_rounding"),
