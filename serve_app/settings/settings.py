@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.settings import LimitSettings, StageSettings
@@ -33,6 +33,7 @@ class Settings(StageSettings):
 
     home: Path = Field(
         Path("~/.cache/quorumsql"),
+        validate_default=True,
         description="Folder of weights, embedded server and logs; relative to this file.",
     )
     default_database: str = Field("", description="The database if a request names none.")
@@ -45,6 +46,12 @@ class Settings(StageSettings):
     serve: ServeSettings = ServeSettings()
     page: PageSettings = PageSettings()
     observability: ObservabilitySettings = ObservabilitySettings()
+
+    @field_validator("home")
+    @classmethod
+    def _home_is_expanded(cls, home: Path) -> Path:
+        # Settings that no file holds too, whose paths nothing makes absolute.
+        return home.expanduser()
 
     @model_validator(mode="after")
     def _databases_are_known(self) -> Settings:

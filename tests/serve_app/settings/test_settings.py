@@ -138,6 +138,10 @@ def test_home_is_relative_to_the_file(tmp_path: Path, line: str, expected: str) 
     assert load(tmp_path, f"{line}{MINIMAL}").home == path.resolve()
 
 
+def test_no_folder_is_called_by_a_tilde() -> None:
+    assert parse_settings({"databases": {"shop": DATABASE}}).home == Path.home() / ".cache/quorumsql"
+
+
 def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="No such file") as caught:
         load_settings(tmp_path / "quorumsql.yaml")
