@@ -1,7 +1,7 @@
 """The allowlists of guarded queries: one YAML file for each dialect, and one for sqlglot's tree.
 
-A user's file can add functions, operators, types and system tables to a dialect's list, but no
-kinds of nodes: the guard has no code for those.
+A user's file can add functions, operators and types to a dialect's list, but no system tables
+and no kinds of nodes: the guard has no code for those.
 """
 
 from __future__ import annotations

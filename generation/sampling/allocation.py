@@ -27,7 +27,7 @@ _MANY_TABLES = 3
 _MOST_JOIN_POINTS = 2
 _HARD_POINTS = 3
 # Candidates of the first round of easy, most and hard questions; all are even, as is their most.
-_K_EASY, _K_DEFAULT, _K_HARD = 2, 4, 6
+_K_EASY, _K_MIDDLING, _K_HARD = 2, 4, 6
 # Links with a lower score are not counted.
 _SURE_LINK = 0.5
 
@@ -85,7 +85,7 @@ def count_round(question: Question, plan: Plan, round_number: int) -> tuple[int,
     if question.k != "adaptive":
         return question.k, False
     points = rate_difficulty(question, plan)
-    first = _K_DEFAULT if points else _K_EASY
+    first = _K_MIDDLING if points else _K_EASY
     if points >= _HARD_POINTS:
         first = _K_HARD
     drawn = first + (round_number - 1) * _K_EASY if round_number else 0

@@ -186,9 +186,10 @@ def merge_candidates(
 
     ``samples`` counts the texts of that normal form from all variants.
 
-    >>> both = merge_candidates([("ddl", Completions(("SELECT 1", "hm", "select 1;"), 9, 9))], "")
+    >>> drawn = Completions(("SELECT 1", "hm", "select 1;"), 9, 9)
+    >>> both = merge_candidates([("narrow", drawn)], "")
     >>> [(candidate.id, candidate.samples, candidate.variant) for candidate in both]
-    [('c1', 2, 'ddl')]
+    [('c1', 2, 'narrow')]
     """
     merged: dict[str, Candidate] = {}
     for variant, completions in drawn:

@@ -145,7 +145,7 @@ class DatabaseSettings(Section):
         "queries run under the database role of the principal's role. PostgreSQL only.",
     )
     allowlist: Path | None = Field(
-        None, description="Functions, types and system tables to allow besides the built-in ones."
+        None, description="Functions, operators and types to allow besides the built-in ones."
     )
     description: str = Field(
         "", description="One sentence about the database, for people and the model."

@@ -42,7 +42,7 @@ class LimitSettings(Section):
         le=100,
         description="Statements at a time for each database, each with a connection or a thread of "
         "its own. One principal gets at most three quarters of them; on a database that computes "
-        "on this machine at most as many as occupy all processors.",
+        "on this machine at most as many as occupy half of the processors.",
     )
     cell_bytes: int = Field(
         65_536,

@@ -49,7 +49,7 @@ class FlagSettings(Section):
         True, description="Translate constructs of other dialects into the database's own."
     )
     autocorrect: bool = Field(
-        True, description="Repair names, joins and groups by rule, where the repair is unambiguous."
+        True, description="Repair names and joins by rule, where the repair is unambiguous."
     )
     model_repair: bool = Field(
         False,

@@ -21,7 +21,8 @@ from ranking.score.points import Measure
 ASKED_RULES = frozenset(
     """asked_rounding nulls_last compared_values asked_units oldest_first present_rows""".split()
 )
-"""The rules that derive what the words of the question say and the query does not do."""
+"""The rules that derive what the words of the question say and the query does not do: ``ASKED`` of
+``repair/derive``, since stages do not import one another."""
 
 
 def measure_origin(candidate: Candidate) -> Iterator[Measure]:
@@ -29,9 +30,9 @@ def measure_origin(candidate: Candidate) -> Iterator[Measure]:
 
     >>> list(measure_origin(Candidate("c1r", "SELECT 1", origin="repair", repairs="c1")))
     [('repaired', 1.0)]
-    >>> derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="fewer_joins")
+    >>> derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="dropped_joins")
     >>> list(measure_origin(derived))
-    [('derived', 1.0), ('derived:fewer_joins', 1.0)]
+    [('derived', 1.0), ('derived:dropped_joins', 1.0)]
     """
     if candidate.origin == "repair":
         yield "repaired", 1.0

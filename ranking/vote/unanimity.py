@@ -2,9 +2,10 @@
 
 A result that no sample has is a guess of a rule. Against samples that agree it wins only where it
 repairs a failure that the data or the words of a person show: they find nothing, miss a spelling of
-a value, ignore a definition, or do not round or order as asked. Samples that could not be run as
-they were drawn are a failure too, so repaired ones do not make a vote unanimous. A guess that may
-not win stays in the ranking: its weight lowers the confidence, and it may be an interpretation.
+a value, ignore a definition, or do not do what the question's words say (``ASKED_RULES``). Samples
+that could not be run as they were drawn are a failure too, so repaired ones do not make a vote
+unanimous. A guess that may not win stays in the ranking: its weight lowers the confidence, and it
+may be an interpretation.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All rules are listed in one tuple. A rule takes an ``Original`` and yields changed copies of its
 query. Nothing here decides which query is right: a derived candidate is guarded, explained and run
-like any other, and wins only by its score.
+like any other; those of ``ASKED`` may win against samples that all agree.
 """
 
 from __future__ import annotations

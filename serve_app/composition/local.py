@@ -1,6 +1,6 @@
 """Runs the model, the databases and the index in this process, without Ray or HTTP.
 
-``quorumsql ask --in-process`` and the evaluation use it. One engine serves any number of pipelines,
+The evaluation uses it. One engine serves any number of pipelines,
 whose settings may differ in everything except the model and the index.
 """
 

@@ -139,7 +139,9 @@ def test_home_is_relative_to_the_file(tmp_path: Path, line: str, expected: str) 
 
 
 def test_no_folder_is_called_by_a_tilde() -> None:
-    assert parse_settings({"databases": {"shop": DATABASE}}).home == Path.home() / ".cache/quorumsql"
+    assert (
+        parse_settings({"databases": {"shop": DATABASE}}).home == Path.home() / ".cache/quorumsql"
+    )
 
 
 def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
