@@ -126,7 +126,8 @@ class Client:
         self.close()
 
     def _start(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
-        runner = asyncio.Runner()
+        # With a factory the runner leaves the caller's current event loop as it is.
+        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = runner.get_loop()
 
         def work() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import subprocess
@@ -141,6 +142,19 @@ def test_the_blocking_client_has_every_method() -> None:
 async def test_the_blocking_client_works_beside_a_running_loop() -> None:
     with over_http() as client:
         assert client.ask(QUESTION).outcome == "answered"
+
+
+def test_the_callers_event_loop_stays_its_own() -> None:
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        with in_process():
+            assert asyncio.get_event_loop() is loop
+        assert asyncio.get_event_loop() is loop
+        assert not loop.is_closed()
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 def test_nobody_there() -> None:
