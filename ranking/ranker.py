@@ -153,8 +153,7 @@ class CandidateRanker:
             and winner.candidate.origin in _WRITTEN
             and misses_times(question, query)
         )
-        rule_note = _RULE_NOTES.get(winner.candidate.rule, "")
-        remarks = unreadable, _TIMELESS if is_timeless else "", rule_note
+        remarks = unreadable, _TIMELESS if is_timeless else "", *_list_rule_notes(ranking)
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -193,6 +192,17 @@ class CandidateRanker:
         # The first is the only one that votes.
         alone = vote((first,), max(1, first.candidate.samples))
         return replace(alone, assessments=(*alone.assessments, *rest), quorum=False)
+
+
+def _list_rule_notes(ranking: Ranking) -> list[str]:
+    """The notes of the rules that made the winner, and of those that made what it derives from."""
+    candidates = {each.candidate.id: each.candidate for each in ranking.assessments}
+    candidate = ranking.winner.candidate if ranking.winner else None
+    rules = []
+    while candidate is not None:
+        rules.append(candidate.rule)
+        candidate = candidates.get(candidate.derived_from)
+    return [note for rule, note in _RULE_NOTES.items() if rule in rules]
 
 
 def _read(

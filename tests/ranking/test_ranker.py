@@ -155,6 +155,22 @@ async def test_rows_that_are_left_out_because_they_hold_no_longer_are_told() -> 
     assert "rows whose period has ended are left out" in note
 
 
+async def test_a_winner_has_the_note_of_the_rule_behind_what_it_derives_from() -> None:
+    present = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
+    named = Candidate("d2", "SELECT 'a'", 0, "derived", derived_from="d1", rule="shown_names")
+    executor = FakeExecutor({"SELECT 'a'": [build_result(("a",))]})
+    ranker = build_ranker(FakeGuard(), executor)
+    failed = build_assessment("d1", candidate=present, diagnostic=build_diagnostic("late"))
+    assessments = (await assess(ranker, named), failed)
+    concluded = await ranker.conclude(
+        QUESTION, CONTEXT, await ranker.rank(QUESTION, assessments, samples=1)
+    )
+    assert concluded.winner is not None
+    assert concluded.winner.candidate.id == "d2"
+    (note,) = concluded.notes
+    assert "rows whose period has ended are left out" in note
+
+
 async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
     late = build_diagnostic("late", sqlstate="57014")
     executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})
