@@ -121,13 +121,17 @@ class Judge:
         )
 
     async def describe_failure(
-        self, example: Example, *, evidence: bool, reason: str, seconds: float
+        self, example: Example, *, evidence: bool, k: int, reason: str, seconds: float
     ) -> QuestionRecord:
-        """The record of a question that cannot be judged: its gold or the system failed."""
+        """The record of a question that cannot be judged: its gold or the system failed.
+
+        ``k`` is the most candidates that it could have had.
+        """
         gold = await self.gold(example)
         return QuestionRecord(
             **_describe_example(example, gold, evidence),
             reason=reason,
+            k=k,
             seconds=round(seconds, 3),
         )
 

@@ -15,6 +15,7 @@ from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.types import Question
 
 Ask = Callable[[Question], Awaitable[SystemResponse]]
@@ -61,10 +62,11 @@ async def _ask_one(
     max_rows: int,
 ) -> QuestionRecord:
     manifest = run.manifest
+    most = MOST_ADAPTIVE_K if manifest.k == "adaptive" else manifest.k
     gold = await judge.gold(example)
     if gold.error:
         return await judge.describe_failure(
-            example, evidence=manifest.evidence, reason="", seconds=0.0
+            example, evidence=manifest.evidence, k=most, reason="", seconds=0.0
         )
     question = Question(
         text=example.question,
@@ -85,6 +87,7 @@ async def _ask_one(
         return await judge.describe_failure(
             example,
             evidence=manifest.evidence,
+            k=most,
             reason=str(error),
             seconds=time.perf_counter() - start,
         )

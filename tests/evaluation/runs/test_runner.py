@@ -85,16 +85,17 @@ async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
 
 async def test_a_question_with_an_error_of_its_own_counts_as_wrong(tmp_path: Path) -> None:
     system = FakeSystem({"How many q2?": PromptTooLong("Too long.", hint="Shorten it.")})
-    record = (await ask_all(build_run(tmp_path / "run"), system))[2]
-    assert (record.outcome, record.correct) == ("error", False)
+    record = (await ask_all(build_run(tmp_path / "run", k=8), system))[2]
+    assert (record.outcome, record.correct, record.k) == ("error", False, 8)
     assert record.reason == "Too long. Shorten it."
 
 
 async def test_a_missing_database_is_not_asked(tmp_path: Path) -> None:
     system = FakeSystem()
     examples = (*EXAMPLES[:5], dataclasses.replace(EXAMPLES[5], database="gone"))
-    records = await ask_all(build_run(tmp_path / "run"), system, examples)
+    records = await ask_all(build_run(tmp_path / "run", k=8), system, examples)
     assert len(system.questions) == 5
+    assert records[5].k == 8
     assert records[5].gold_error == "the database is missing: deleted"
 
 
