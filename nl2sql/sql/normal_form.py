@@ -67,8 +67,11 @@ class FormWriter:
             }
             called = Counter(output.alias_or_name.lower() for output in select.expressions)
             self._outputs[id(select)] = outputs
+            # A number in its place would be the position of an output.
             self._ordering[id(select)] = {
-                name: output for name, output in outputs.items() if called[name.lower()] == 1
+                name: output
+                for name, output in outputs.items()
+                if called[name.lower()] == 1 and not output.unnest().is_number
             }
             numbered += len(names)
 
