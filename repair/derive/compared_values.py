@@ -17,13 +17,14 @@ from repair.derive.conditions import has_aggregate
 from repair.derive.original import Original, add_condition
 from repair.derive.values import reach_column
 
-# "More than" compares with a figure.
-_COMPARES = (
-    r"\b(?:(?:more|fewer|less|higher|lower|greater|larger|bigger|smaller|older|younger|longer"
-    r"|shorter|better|worse)\b(?!\s+than\b)|most\b|fewest\b|compare\b|versus\b|vs\b)"
+# "More than" compares with a figure; "how many more" asks for the difference.
+_MORE = (
+    r"(?<!how many )(?<!how much )\b(?:more|fewer|less|higher|lower|greater|larger|bigger|smaller"
+    r"|older|younger|longer|shorter|better|worse)\b(?!\s+than\b)"
 )
 _FEW_WORDS = r"\W+(?:\w+\W+){0,4}?"
-_OR = rf"{_FEW_WORDS}(?:or|and|than|with|to|versus|vs){_FEW_WORDS}"
+# What the question says before the two values, and between them.
+_FORMS = ((_MORE, "or|than|versus|vs"), (r"\bcompare\b", "and|with|to|or|versus|vs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,15 @@ def _are_compared(one: ValueMatch, other: ValueMatch, question: str) -> bool:
     >>> _are_compared(canada, brazil, "Who has more than 2 customers in Canada or in Brazil?")
     False
     """
-    pair = rf"{_COMPARES}.*\b{re.escape(one.phrase)}\b{_OR}{re.escape(other.phrase)}\b"
-    return re.search(pair, question, re.IGNORECASE) is not None
+    first, second = re.escape(one.phrase), re.escape(other.phrase)
+    return any(
+        re.search(
+            rf"{before}.*\b{first}\b{_FEW_WORDS}(?:{between}){_FEW_WORDS}{second}\b",
+            question,
+            re.IGNORECASE,
+        )
+        for before, between in _FORMS
+    )
 
 
 def _find_figure(original: Original, scope: SelectScope, compared: _Compared) -> exp.Expr | None:

@@ -17,6 +17,8 @@ from repair.derive.original import Original
 # Words for one end of an order by time, the early one first.
 _EARLY = re.compile(r"\b(?:oldest|eldest|earliest)\b", re.IGNORECASE)
 _LATE = re.compile(r"\b(?:youngest|newest|latest|most recent)\b", re.IGNORECASE)
+# The first order of the youngest customer is at another end.
+_OTHER_END = re.compile(r"\b(?:first|last)\b", re.IGNORECASE)
 _YEARS = frozenset({"year", "birth", "birthday", "dob", "born"})
 
 
@@ -57,22 +59,37 @@ def oldest_first(original: Original) -> Iterator[exp.Expr]:
         return
     if expected.highest is not None or expected.descending is not None:
         return
+    if _OTHER_END.search(original.question):
+        return
+    ends = list(_turn_ends(original, is_early=is_early))
+    # Of several ends the question means one.
+    if len(ends) == 1 and ends[0] is not None:
+        yield ends[0]
+
+
+def _turn_ends(original: Original, *, is_early: bool) -> Iterator[exp.Expr | None]:
+    """For each end of an age or a time the query with the other one; None if it is right."""
     for scope in original.scopes:
         order = scope.select.args.get("order")
         if order is not None and scope.select.args.get("limit") is not None:
             by = order.expressions[0]
             wanted = _wants_high(original, scope, by.this, is_early=is_early)
-            if wanted is not None and wanted is not bool(by.args.get("desc")):
-                draft = original.draft()
+            if wanted is not None:
                 ordered = exp.Ordered(this=by.this.copy(), desc=wanted, nulls_first=False)
-                draft.of(by).replace(ordered)
-                yield draft.tree
+                is_right = wanted is bool(by.args.get("desc"))
+                yield None if is_right else _replace(original, by, ordered)
         for figure in find_all(scope.select, exp.Max, exp.Min):
             wanted = _wants_high(original, scope, figure.this, is_early=is_early)
-            if figure.parent_select is scope.select and wanted is isinstance(figure, exp.Min):
-                draft = original.draft()
-                draft.of(figure).replace((exp.Max if wanted else exp.Min)(this=figure.this.copy()))
-                yield draft.tree
+            if wanted is not None and figure.parent_select is scope.select:
+                turned = (exp.Max if wanted else exp.Min)(this=figure.this.copy())
+                is_right = wanted is isinstance(figure, exp.Max)
+                yield None if is_right else _replace(original, figure, turned)
+
+
+def _replace(original: Original, node: exp.Expr, by: exp.Expr) -> exp.Expr:
+    draft = original.draft()
+    draft.of(node).replace(by)
+    return draft.tree
 
 
 def _wants_high(
@@ -82,8 +99,11 @@ def _wants_high(
     column = original.find_column(by, scope)
     if column is None:
         return None
-    if split_words(column.name)[-1:] == ["age"]:
+    words = split_words(column.name)
+    if "age" in words:
         return is_early
+    if column.name.lower().endswith("years") or column.name.lower().startswith("years"):
+        return None
     return not is_early if _is_time(column, original.visible.dialect) else None
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.column_kinds import TIMES, find_kind
+from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import SelectScope, find_clause
 from repair.derive.original import Original, add_condition
@@ -47,13 +48,16 @@ def present_rows(original: Original) -> Iterator[exp.Expr]:
     a mark for it. The mark may be NULL too: ``to_date IS NULL`` where the question says "now". If
     the column has no such mark, the query finds nothing, and does not win.
     """
-    is_said = _NOW.search(original.question) is not None
+    said = _NOW.search(original.question)
+    texts = {text.this.casefold() for text in find_all(original.tree, exp.Literal)}
+    # "Current accounts" are a kind of accounts.
+    is_said = said is not None and said.group().casefold() not in texts
     if _HISTORY.search(original.question) or (not is_said and _PAST.search(original.question)):
         return
     ends = [
         (scope, column, end.nullable)
         for scope in original.scopes
-        if _decides(original, scope)
+        if _decides(original, scope) and (is_said or not _counts_periods(original, scope))
         for column, end in _list_ends(original, scope)
     ]
     if ends:
@@ -73,6 +77,18 @@ def _decides(original: Original, scope: SelectScope) -> bool:
     clause = find_clause(select)
     is_needed = clause in ("from_", "joins") or (clause == "where" and not select.find(exp.Count))
     return is_needed and select.find_ancestor(exp.Not, exp.SetOperation) is None
+
+
+def _counts_periods(original: Original, scope: SelectScope) -> bool:
+    """Whether rows with a period are what is counted: "Who has had the most titles?"."""
+    if scope.select.find(exp.Count) is None:
+        return False
+    asked = {word.rstrip("s") for word in split_words(original.question)}
+    return any(
+        find_period(table, original.visible.dialect)
+        and split_words(table.name)[-1].rstrip("s") in asked
+        for _, table in scope.list_tables()
+    )
 
 
 def _build_late(column: exp.Column) -> exp.Expr:

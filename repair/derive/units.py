@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -15,9 +16,11 @@ from repair.derive.original import Original
 
 _UNIT = "|".join(unit for unit in SECONDS)
 _NUMBER = rf"\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)}|half an?|an?"
-# "Of the last 30 days" is no length of time.
+# "Of the last 30 days" is no length of time, "a second run" neither; "an hour and a half" and "half
+# of an hour" are other ones.
 _DURATION = re.compile(
-    rf"(?<!last )(?<!past )(?<!next )\b(?P<number>{_NUMBER})[\s-]+(?P<unit>{_UNIT})s?\b",
+    rf"(?<!last )(?<!past )(?<!next )(?<!of )\b(?!a second\b)(?P<number>{_NUMBER})[\s-]+"
+    rf"(?P<unit>{_UNIT})s?\b(?! and )",
     re.IGNORECASE,
 )
 _ASKED = re.compile(rf"\b(?:how many|number of|total|in)\s+(?P<unit>{_UNIT})s\b", re.IGNORECASE)
@@ -29,7 +32,8 @@ def asked_units(original: Original) -> Iterator[exp.Expr]:
 
     And ``sum(milliseconds) / 60``, for "how many hours", becomes ``sum(milliseconds) / 3600000``:
     where the name or the comment of a column tells its unit, and the question says one length of
-    time, or one unit.
+    time, or one unit. Only the number that was said is converted, and only the one figure that is
+    shown.
     """
     yield from _convert_literals(original)
     yield from _convert_figures(original)
@@ -39,7 +43,8 @@ def _convert_literals(original: Original) -> Iterator[exp.Expr]:
     said = list(_DURATION.finditer(original.question))
     if len(said) != 1:
         return
-    wanted = _read_number(said[0]["number"]) * SECONDS[said[0]["unit"].lower()]
+    number = _read_number(said[0]["number"])
+    wanted = number * SECONDS[said[0]["unit"].lower()]
     for scope in original.scopes:
         compared = [
             (node, own)
@@ -53,7 +58,7 @@ def _convert_literals(original: Original) -> Iterator[exp.Expr]:
             continue
         node, own = compared[0]
         figure = exp.Literal.number(f"{wanted / own:.12g}")
-        if figure != node.expression:
+        if figure != node.expression and _is_said(float(node.expression.this), number):
             draft = original.draft()
             draft.of(node).set("expression", figure)
             yield draft.tree
@@ -70,33 +75,61 @@ def _read_number(text: str) -> float:
     return 0.5 if text.startswith("half") else float(NUMBER_WORDS.get(text, 1))
 
 
+def _is_said(literal: float, number: float) -> bool:
+    """Whether a literal is that number in some unit, or with zeros too many: "10 minutes" as 600.
+
+    >>> _is_said(10000, 10), _is_said(1000000, 10), _is_said(0, 10)
+    (True, True, False)
+    """
+    ratios = {one / other for one in SECONDS.values() for other in SECONDS.values()}
+    ratios |= {10.0**zeros for zeros in range(3, 7)}
+    return any(math.isclose(literal, number * ratio) for ratio in ratios)
+
+
 def _convert_figures(original: Original) -> Iterator[exp.Expr]:
     asked = {found["unit"].lower() for found in _ASKED.finditer(original.question)}
     if len(asked) != 1:
         return
     wanted = SECONDS[asked.pop()]
     for scope in original.outermost:
-        for figure in find_all(scope.select, exp.Sum, exp.Avg, exp.Max, exp.Min):
-            own = _find_seconds(original, scope, figure.this)
-            if own is None or own == wanted or figure.parent_select is not scope.select:
-                continue
-            whole = _climb(figure)
-            by = exp.Literal.number(f"{max(wanted / own, own / wanted):.12g}.0")
-            draft = original.draft()
-            # SQLite and PostgreSQL divide by the types, which the decimals say.
-            kind, types = (exp.Div, {"typed": True}) if wanted > own else (exp.Mul, {})
-            draft.of(whole).replace(kind(this=figure.copy(), expression=by, **types))
-            yield draft.tree
+        figures = [
+            figure for it in scope.select.expressions for figure in find_all(it, exp.AggFunc)
+        ]
+        if len(figures) != 1 or not isinstance(figures[0], exp.Sum | exp.Avg | exp.Max | exp.Min):
+            continue
+        (figure,) = figures
+        own = _find_seconds(original, scope, figure.this)
+        whole = _climb(figure)
+        if own is None or own == wanted or not _is_shown(whole):
+            continue
+        by = exp.Literal.number(f"{max(wanted / own, own / wanted):.12g}.0")
+        draft = original.draft()
+        # SQLite and PostgreSQL divide by the types, which the decimals say.
+        kind, types = (exp.Div, {"typed": True}) if wanted > own else (exp.Mul, {})
+        draft.of(whole).replace(kind(this=figure.copy(), expression=by, **types))
+        yield draft.tree
 
 
 def _climb(figure: exp.Expr) -> exp.Expr:
-    """The figure with all by which it is multiplied or divided, and casts."""
+    """The figure with all constants by which it is multiplied or divided, and casts."""
     parent = figure.parent
     if isinstance(parent, exp.Cast | exp.Paren):
         return _climb(parent)
-    if isinstance(parent, exp.Div | exp.Mul) and isinstance(parent.expression, exp.Literal):
-        return _climb(parent)
+    if isinstance(parent, exp.Div | exp.Mul) and figure is parent.this:
+        return _climb(parent) if _is_constant(parent.expression) else figure
     return figure
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    return not any(find_all(node, exp.Column, exp.AggFunc, exp.Query))
+
+
+def _is_shown(whole: exp.Expr) -> bool:
+    """Whether it is an output, rounded at most: in a larger sum its unit is another matter."""
+    parent = whole.parent
+    if isinstance(parent, exp.Round | exp.Cast | exp.Paren):
+        return _is_shown(parent)
+    return isinstance(parent, exp.Alias | exp.Select)
 
 
 def _find_seconds(original: Original, scope: SelectScope, node: exp.Expr) -> float | None:
