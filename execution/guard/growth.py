@@ -164,7 +164,7 @@ class _Measurer:
             self._read.discard(key)
             sizes = _merge(sizes, self.measure_outputs(query.expression))
             if key not in self._read:
-                known, rows = self._outputs, self._rows
+                known, rows, halfway = self._outputs, self._rows, sizes
                 break
             halfway = sizes if step == _STEPS // 2 else halfway
         else:
@@ -173,8 +173,8 @@ class _Measurer:
             for last, before in zip(sizes, halfway, strict=True):
                 if last.bytes > _MOST_STEPPED * before.bytes:
                     raise _refuse_value(query)
-            if query.args.get("distinct") and id(query) in self._rounds:
-                self._check_kept(query, sizes, halfway)
+        if query.args.get("distinct") and key in self._rounds:
+            self._check_kept(query, sizes, halfway)
         self._outputs, self._rows = known, rows
         # No planner puts a set operation in the place of its name.
         return [Size(1.0, size.bytes) for size in sizes]
@@ -187,8 +187,11 @@ class _Measurer:
         rounds = self._rounds[id(query)]
         grown = sum(size.bytes for size in sizes) - sum(size.bytes for size in halfway)
         row = _measure_long(sizes) + grown / (_STEPS // 2 - 1) * rounds / 2
-        # The rows of one that follows a key are those of tables.
-        rows = self._count(query.this, 1.0) * rounds or MOST_ROWS
+        # The recursion counts for one row in its step. What was known of rows is put back after it.
+        self._rows = {(id(query), 1.0): 1.0}
+        base = self._count(query.this, 1.0)
+        # The rows of one that follows a key are those of tables, with all that is joined to them.
+        rows = base * rounds or max(base, MOST_ROWS * self._count(query.expression, 1.0))
         if rows * row > _MOST_KEPT:
             raise _refuse(
                 query,

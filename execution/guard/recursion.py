@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from execution.guard.growing_calls import (
+    GENERATORS,
     LEAST_STEP_DAYS,
     MOST_ROWS,
     read_date,
     read_days,
 )
-from execution.guard.value_sizes import name_call, read_number
+from execution.guard.value_sizes import NAMES, name_call, read_number
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.sql.expression_form import list_conjuncts
@@ -56,12 +57,12 @@ def check_recursion(
     sources = found.selects.get(id(step), ())
     if any(source.table is not None for source in sources):
         rounds[id(body)] = 0.0
-        return None if _follows_a_key(step) else refusal
+        return None if _follows_a_key(body, step, found) else refusal
     where = step.args.get("where")
     if where is not None and names_itself(where):
         # A bound that is made of the recursion's rows may move along.
         return refusal
-    if len(sources) != 1 or sources[0].origin is not body:
+    if len(sources) != 1 or sources[0].origin is not body or _makes_rows(step):
         # Its rows are multiplied.
         return refusal
     most = _count_rounds(body, step, sources[0], found, dialect)
@@ -71,16 +72,49 @@ def check_recursion(
     return None
 
 
-def _follows_a_key(step: exp.Select) -> bool:
-    """Whether some column of one source must equal one of another."""
+def _makes_rows(step: exp.Select) -> bool:
+    """Whether an output makes several rows of each."""
+    return any(
+        (isinstance(call, (*GENERATORS, exp.Unnest)) or name_call(call) in NAMES["spreading"])
+        and call.find_ancestor(exp.Select) is step
+        for output in step.expressions
+        for call in output.find_all(exp.Func)
+    )
+
+
+def _follows_a_key(body: exp.SetOperation, step: exp.Select, found: Resolution) -> bool:
+    """Whether some column of one source must equal one of another, and moves on by that."""
     if any(join.args.get("using") for join in step.args.get("joins") or ()):
         return True
     for node in step.find_all(exp.EQ):
         left, right = node.this, node.expression
         are_columns = isinstance(left, exp.Column) and isinstance(right, exp.Column)
-        if are_columns and (left.table != right.table or not left.table):
+        if not are_columns or (left.table == right.table and left.table):
+            continue
+        if not any(_stays(column, (left, right), body, step, found) for column in (left, right)):
             return True
     return any(node.args.get("query") for node in step.find_all(exp.In))
+
+
+def _stays(
+    column: exp.Column,
+    equal: tuple[exp.Column, ...],
+    body: exp.SetOperation,
+    step: exp.Select,
+    found: Resolution,
+) -> bool:
+    """Whether the recursion's column gets one of those equal to it as its next value: itself."""
+
+    def identify(node: exp.Expr) -> tuple[Source | None, str]:
+        return found.origins.get(id(node)), node.name.lower()
+
+    source, name = identify(column)
+    if source is None or source.origin is not body or name not in source.columns:
+        return False
+    outputs, place = step.expressions, source.columns.index(name)
+    if place >= len(outputs) or any(output.is_star for output in outputs):
+        return False
+    return identify(outputs[place].unalias()) in map(identify, equal)
 
 
 def _count_rounds(
