@@ -24,6 +24,10 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _ASKED = re.compile(rf"\b(?:how many|number of|total|in)\s+(?P<unit>{_UNIT})s\b", re.IGNORECASE)
+# How a number that was said may stand in a query: in another unit, or with zeros too many.
+_RATIOS = frozenset(one / other for one in SECONDS.values() for other in SECONDS.values()).union(
+    10.0**zeros for zeros in range(3, 7)
+)
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -81,9 +85,7 @@ def _is_said(literal: float, number: float) -> bool:
     >>> _is_said(10000, 10), _is_said(1000000, 10), _is_said(0, 10)
     (True, True, False)
     """
-    ratios = {one / other for one in SECONDS.values() for other in SECONDS.values()}
-    ratios |= {10.0**zeros for zeros in range(3, 7)}
-    return any(math.isclose(literal, number * ratio) for ratio in ratios)
+    return any(math.isclose(literal, number * ratio) for ratio in _RATIOS)
 
 
 def _convert_figures(original: Original) -> Iterator[exp.Expr]:

@@ -269,7 +269,6 @@ def find_aliases(
                 found.setdefault(words, value)
     named = split_words(column)
     is_country = not set(_load()["country_columns"]).isdisjoint(named)
-    ambiguous = set(_load()["ambiguous_codes"])
     lists = [load_codes(), _list_countries(with_codes=is_country)]
     if not set(_load()["sexes"]["columns"]).isdisjoint(named):
         lists.insert(0, _load()["sexes"]["values"])
@@ -278,8 +277,7 @@ def find_aliases(
     for folded, value in own.items():
         for list_ in lists:
             for words in list_.get(folded, ()):
-                if words not in ambiguous:
-                    found.setdefault(words, value)
+                found.setdefault(words, value)
     return {words: value for words, value in found.items() if fold_text(words) != fold_text(value)}
 
 
@@ -298,21 +296,28 @@ def _list_countries(*, with_codes: bool) -> Mapping[str, Sequence[str]]:
     Of its codes a name has only that of two letters, which is looked up in capitals alone: "can"
     and "are" are codes too.
     """
+    ambiguous = _load()["ambiguous_codes"]
     found: dict[str, Sequence[str]] = {}
     for country in _load()["countries"]:
         names, of = country["names"], country.get("of", ())
         codes = [code.lower() for code in country.get("codes", ())] if with_codes else []
         found.update(dict.fromkeys(codes, (*names, *of)))
         for name in names:
-            found[name] = (*(other for other in names if other != name), *of, *codes[:1])
+            asked_for = [code for code in codes[:1] if code not in ambiguous]
+            found[name] = (*(other for other in names if other != name), *of, *asked_for)
     return found
 
 
 @cache
 def _list_states() -> Mapping[str, Sequence[str]]:
     """Name of a state, or its code, in lower case → the other of the two."""
-    pairs = [(name, code.lower()) for name, code in _load()["states"].items()]
-    return {one: (other,) for pair in pairs for one, other in (pair, pair[::-1])}
+    ambiguous = _load()["ambiguous_codes"]
+    found: dict[str, Sequence[str]] = {}
+    for name, code in _load()["states"].items():
+        found[code.lower()] = (name,)
+        if code.lower() not in ambiguous:
+            found[name] = (code.lower(),)
+    return found
 
 
 @cache
