@@ -83,10 +83,9 @@ def _counts_periods(original: Original, scope: SelectScope) -> bool:
     """Whether rows with a period are what is counted: "Who has had the most titles?"."""
     if scope.select.find(exp.Count) is None:
         return False
-    asked = {word.rstrip("s") for word in split_words(original.question)}
+    asked = split_words(original.question)
     return any(
-        find_period(table, original.visible.dialect)
-        and split_words(table.name)[-1].rstrip("s") in asked
+        find_period(table, original.visible.dialect) and split_words(table.name)[-1] in asked
         for _, table in scope.list_tables()
     )
 
