@@ -19,7 +19,7 @@ from tests.fakes.builders import (
     build_violation,
 )
 from tests.fakes.databases import FakeCatalogs, FakeExecutor, FakeGuard, FakeVisibility
-from tests.fakes.index import FakeEmbedder, FakeIndexStore, FakeIndexWriter
+from tests.fakes.index import AUDIT_ENTRY, FakeEmbedder, FakeIndexStore, FakeIndexWriter
 from tests.fakes.model import FakeEngine, StubEngine, count_fake_tokens
 from tests.fakes.queue import Queue
 from tests.fakes.shop import (
@@ -45,6 +45,7 @@ from tests.fakes.stages import (
 )
 
 __all__ = [
+    "AUDIT_ENTRY",
     "CUSTOMERS",
     "EMPLOYEES",
     "ORDERS",

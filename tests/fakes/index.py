@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedding.embedder import Embedder
+from retrieval.index_store.audit_store import AuditEntry
 from retrieval.index_store.indexed_database import (
     CardKind,
     IndexedDatabase,
@@ -20,6 +21,23 @@ from retrieval.index_store.indexed_database import (
     NewIndex,
 )
 from retrieval.index_store.store import IndexStore, refuse_unindexed
+
+AUDIT_ENTRY = AuditEntry(
+    asked_at=datetime(2026, 5, 1, 12, tzinfo=UTC),
+    principal="ann",
+    key="key_1",
+    database="shop",
+    session="",
+    question="How many?",
+    outcome="answered",
+    code="",
+    sql="SELECT 1",
+    predicates=("sales.orders: country = $1",),
+    tables=("sales.orders",),
+    executed=("SELECT 1", "SELECT 2"),
+    row_count=1,
+    ms=12.5,
+)
 
 
 class FakeEmbedder(Embedder):

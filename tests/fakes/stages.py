@@ -125,6 +125,9 @@ class FakeGenerator:
             raise self._draft
         return DraftQuery(self._draft, prompt_tokens=100, completion_tokens=10)
 
+    async def pause(self) -> None:
+        """What comes before each generation, in subclasses."""
+
     async def generate(
         self,
         question: Question,
@@ -135,6 +138,7 @@ class FakeGenerator:
         deadline: Deadline = NEVER,
     ) -> Generated:
         """The next generation."""
+        await self.pause()
         self.questions.append(question)
         self.handed_on.append(before)
         self.deadlines.append(deadline)

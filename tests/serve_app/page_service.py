@@ -48,6 +48,8 @@ PAGE = PageSettings(
     operate_roles=("analyst",),
 )
 
+Listed = list[dict[str, Any]]
+
 
 @dataclass(frozen=True)
 class PageService:
@@ -69,6 +71,16 @@ class PageService:
         assert response.status_code == 200, response.text
         body: dict[str, Any] = response.json()
         return body
+
+    async def list_all(self, name: str, path: str, key: str, **parameters: Any) -> Listed:
+        """What all pages at ``path`` hold under ``key``."""
+        found: Listed = []
+        after: str | None = ""
+        while after is not None:
+            page = await self.get(name, path, **{"after": after, "limit": 2, **parameters})
+            found += page[key]
+            after = page["next"]
+        return found
 
     async def run(self, name: str, sql: str, **body: Any) -> httpx.Response:
         """The response to ``POST /run``."""

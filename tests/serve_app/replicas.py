@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
-from nl2sql.deadline import NEVER, Deadline
-from nl2sql.types import Generated, Plan, Question, ResultSet, SchemaContext
+from nl2sql.types import ResultSet
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.services import build_identity
 from serve_app.settings import Settings
@@ -30,23 +29,14 @@ class SlowGenerator(FakeGenerator):
     under_way = 0
     most_at_once = 0
 
-    async def generate(
-        self,
-        question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        *,
-        before: Generated | None = None,
-        deadline: Deadline = NEVER,
-    ) -> Generated:
-        """The next generation, after that time."""
+    async def pause(self) -> None:
+        """Takes that time."""
         SlowGenerator.under_way += 1
         SlowGenerator.most_at_once = max(SlowGenerator.most_at_once, SlowGenerator.under_way)
         try:
             await asyncio.sleep(self.seconds)
         finally:
             SlowGenerator.under_way -= 1
-        return await super().generate(question, context, plan, before=before, deadline=deadline)
 
 
 @dataclass

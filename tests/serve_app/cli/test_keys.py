@@ -13,10 +13,11 @@ from typer.testing import CliRunner, Result
 
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.types import Principal, UsageLimits
-from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.audit_store import AuditStore
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.cli.app import app
+from tests.fakes import AUDIT_ENTRY
 
 IDENTITY = {
     "api_keys": True,
@@ -112,33 +113,16 @@ def test_what_makes_no_sense_makes_no_key(
 
 
 def test_the_audit_log_is_printed(config: Path, index_url: str) -> None:
-    entry = AuditEntry(
-        asked_at=datetime(2026, 5, 1, tzinfo=UTC),
-        principal="ann",
-        key="key_1",
-        database="shop",
-        session="",
-        question="How many?",
-        outcome="answered",
-        code="",
-        sql="SELECT 1",
-        predicates=[],
-        tables=["orders"],
-        executed=["SELECT 1"],
-        row_count=1,
-        ms=1.5,
-    )
-
     async def add() -> None:
         store = IndexStore(index_url)
         await store.prepare()
-        await AuditStore(store).add(entry)
+        await AuditStore(store).add(AUDIT_ENTRY)
         await store.close()
 
     asyncio.run(add())
     [printed] = json.loads(run(config, "audit", "--json").stdout)
     assert (printed["question"], printed["key"]) == ("How many?", "key_1")
-    assert printed["asked_at"] == "2026-05-01T00:00:00+00:00"
+    assert printed["asked_at"] == "2026-05-01T12:00:00+00:00"
     assert "How many?" in run(config, "audit").stdout
     for arguments in (["--as", "bob"], ["--days", "1"]):
         assert json.loads(run(config, "audit", "--json", *arguments).stdout) == []

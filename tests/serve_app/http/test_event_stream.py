@@ -10,10 +10,9 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.progress import report_sampling
-from nl2sql.types import Generated, Plan, Progress, Question, SchemaContext
+from nl2sql.types import Generated, Progress
 from quorumsql import wire
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest
@@ -36,22 +35,13 @@ class TellingGenerator(FakeGenerator):
         self._seconds = seconds
         self.was_cancelled = False
 
-    async def generate(
-        self,
-        question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        *,
-        before: Generated | None = None,
-        deadline: Deadline = NEVER,
-    ) -> Generated:
+    async def pause(self) -> None:
         report_sampling("request", Progress("", 1, 4, 100, 100, 30))
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:
             self.was_cancelled = True
             raise
-        return await super().generate(question, context, plan, before=before, deadline=deadline)
 
 
 def build(generator: FakeGenerator) -> ASGIApp:

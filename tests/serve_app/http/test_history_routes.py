@@ -17,13 +17,7 @@ EVERYBODY = ("mia", "noa", "cleo", "ada", "ravi")
 
 
 async def list_all(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: str | None = ""
-    while after is not None:
-        page = await service.get(name, "/conversations", after=after, limit=2, **parameters)
-        found += page["conversations"]
-        after = page["next"]
-    return found
+    return await service.list_all(name, "/conversations", "conversations", **parameters)
 
 
 async def list_ids(service: PageService, name: str, **parameters: Any) -> list[str]:

@@ -27,13 +27,7 @@ async def judge(
 
 
 async def list_entries(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: str | None = ""
-    while after is not None:
-        page = await service.get(name, "/feedback", after=after, limit=2, **parameters)
-        found += page["entries"]
-        after = page["next"]
-    return found
+    return await service.list_all(name, "/feedback", "entries", **parameters)
 
 
 async def list_questions(service: PageService, name: str, **parameters: Any) -> list[str]:

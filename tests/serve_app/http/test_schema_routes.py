@@ -13,15 +13,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def list_tables(service: PageService, name: str, search: str = "") -> list[str]:
     """All tables that match, read page by page."""
-    tables: list[str] = []
-    after: str | None = ""
-    while after is not None:
-        page = await service.get(
-            name, "/databases/demo_erp/tables", search=search, after=after, limit=7
-        )
-        tables += [entry["table"] for entry in page["tables"]]
-        after = page["next"]
-    assert len(tables) == len(set(tables)) == page["total"]
+    path = "/databases/demo_erp/tables"
+    found = await service.list_all(name, path, "tables", search=search, limit=7)
+    tables = [entry["table"] for entry in found]
+    total = (await service.get(name, path, search=search))["total"]
+    assert len(tables) == len(set(tables)) == total
     return tables
 
 

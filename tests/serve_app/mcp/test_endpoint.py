@@ -114,7 +114,7 @@ class HangingGenerator(FakeGenerator):
         self.started = threading.Event()
         self.cancelled = threading.Event()
 
-    async def generate(self, *arguments: Any, **options: Any) -> Any:
+    async def pause(self) -> None:
         """Waits until it is cancelled."""
         self.started.set()
         try:
