@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import yaml
 
 from execution.postgres.embedded import EmbeddedServer
 from serve_app.composition.wiring import Wiring
-from serve_app.settings import parse_settings
 from tests.attacks.arenas import UNTOUCHED, Arena
 from tests.attacks.attack import ATTACKS, ENGINES, FOLDER, HARMLESS, QUERY_CANCELED, Attack, Engine
 from tests.attacks.guarded import POLICY, PRINCIPALS, WITHHELD
@@ -32,6 +30,7 @@ from tests.oracle.grants import read_policy
 from tests.serve_app.interfaces import (
     Interfaces,
     Reply,
+    configure_engines,
     describe_principal,
     open_interfaces,
     sign_in,
@@ -65,28 +64,11 @@ def target(
 ) -> Iterator[Target]:
     home = folder / "service"
     home.mkdir()
-    readers = {"postgres": {"url": f"embedded:{UNTOUCHED}"}}
+    urls = {"postgres": f"embedded:{UNTOUCHED}"}
     for engine in ("sqlite", "duckdb"):
-        path = shutil.copy(folder / f"pristine.{engine}", home)
-        readers[engine] = {"url": f"{engine}:///{path}"}
-    databases: dict[str, dict[str, Any]] = {}
-    for engine, reader in readers.items():
-        policy = {**read_policy(POLICY), "database": engine}
-        file = home / f"{engine}.yaml"
-        file.write_text(yaml.safe_dump(policy, allow_unicode=True), encoding="utf-8")
-        databases[engine] = {"reader": reader, "policy": str(file)}
-    databases["postgres"] |= {"indexer": readers["postgres"], "schemas": ["main"]}
-    settings = parse_settings(
-        {
-            "home": str(home),
-            "databases": databases,
-            "default_database": "postgres",
-            "flags": {"intent_gate": False},
-            # No doubt keeps an attack from its rows.
-            "ranking": {"min_confidence": 0.0},
-            "limits": {"pool_size": 2, "rows": MOST_ROWS, "statement_timeout_ms": 3000},
-        }
-    )
+        urls[engine] = f"{engine}:///{shutil.copy(folder / f'pristine.{engine}', home)}"
+    limits = {"pool_size": 2, "rows": MOST_ROWS, "statement_timeout_ms": 3000}
+    settings = configure_engines(home, urls, read_policy(POLICY), limits=limits)
     described = {name: describe_principal(who) for name, who in PRINCIPALS.items()}
     model = ObeyingEngine()
     with asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:

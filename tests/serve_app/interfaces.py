@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from mcp import Client
 from mcp_types import CallToolResult
 from starlette.types import ASGIApp
@@ -33,7 +35,7 @@ from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
-from serve_app.settings import Settings
+from serve_app.settings import Settings, parse_settings
 from tests.serve_app.http.test_event_stream import read_events
 from tests.serve_app.mcp.clients import connect_directly, connect_http, read_text
 from tests.serve_app.served import connect
@@ -289,6 +291,32 @@ def sign_in(
         described[name] = {**principal, "token_env": variable}
     identity = type(settings.identity).model_validate({"principals": described})
     return settings.model_copy(update={"identity": identity})
+
+
+def configure_engines(
+    folder: Path, urls: Mapping[str, str], policy: Mapping[str, Any], **sections: Any
+) -> Settings:
+    """A service over a database of each engine under that policy; no doubt keeps rows back.
+
+    The tables are in PostgreSQL's schema ``main``. ``folder`` is its home, and has the policies.
+    """
+    databases: dict[str, dict[str, Any]] = {}
+    for engine, url in urls.items():
+        file = folder / f"{engine}.yaml"
+        of_engine = {**policy, "database": engine}
+        file.write_text(yaml.safe_dump(of_engine, allow_unicode=True), encoding="utf-8")
+        databases[engine] = {"reader": {"url": url}, "policy": str(file)}
+    databases["postgres"] |= {"indexer": {"url": urls["postgres"]}, "schemas": ["main"]}
+    return parse_settings(
+        {
+            "home": str(folder),
+            "databases": databases,
+            "default_database": "postgres",
+            "flags": {"intent_gate": False},
+            "ranking": {"min_confidence": 0.0},
+            **sections,
+        }
+    )
 
 
 def describe_principal(principal: Principal) -> dict[str, Any]:

@@ -16,14 +16,18 @@ import duckdb
 import psycopg
 import pytest
 import pytest_asyncio
-import yaml
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from serve_app.composition.wiring import Wiring
-from serve_app.settings import parse_settings
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
-from tests.serve_app.interfaces import Interfaces, call_tool, open_interfaces, sign_in
+from tests.serve_app.interfaces import (
+    Interfaces,
+    call_tool,
+    configure_engines,
+    open_interfaces,
+    sign_in,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -85,28 +89,13 @@ async def interfaces(
         connection.executescript(TABLES)
     with closing(duckdb.connect(str(folder / "file.duckdb"))) as connection:
         connection.execute(TABLES)
-    readers = {engine: f"{engine}:///{folder}/file.{engine}" for engine in ENGINES[1:]}
-    databases: dict[str, dict[str, Any]] = {}
-    for engine, url in {"postgres": "embedded:shown_policy", **readers}.items():
-        policy = {
-            "version": 1,
-            "database": engine,
-            "attributes": {"region": {"type": "integer"}},
-            "roles": ROLES,
-        }
-        file = folder / f"{engine}.yaml"
-        file.write_text(yaml.safe_dump(policy))
-        databases[engine] = {"reader": {"url": url}, "policy": str(file)}
-    databases["postgres"] |= {"indexer": {"url": "embedded:shown_policy"}, "schemas": ["main"]}
-    settings = parse_settings(
-        {
-            "home": str(folder),
-            "databases": databases,
-            "default_database": "postgres",
-            "flags": {"intent_gate": False},
-            "ranking": {"min_confidence": 0.0},
-            "page": {"operate_roles": ["admin"]},
-        }
+    urls = {engine: f"{engine}:///{folder}/file.{engine}" for engine in ENGINES[1:]}
+    policy = {"version": 1, "attributes": {"region": {"type": "integer"}}, "roles": ROLES}
+    settings = configure_engines(
+        folder,
+        {"postgres": "embedded:shown_policy", **urls},
+        policy,
+        page={"operate_roles": ["admin"]},
     )
     embedder = FakeEmbedder(settings.index.embedder)
     with pytest.MonkeyPatch.context() as patch:
