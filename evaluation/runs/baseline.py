@@ -7,6 +7,7 @@ executor, so that only the generation of queries is compared.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from nl2sql.answers import Answer, Answered, Failed, StageTiming, Trace
 from nl2sql.catalog import Catalog
@@ -33,38 +34,32 @@ from nl2sql.types import (
 PROMPTS = "evaluation.prompts"
 
 
+@dataclass(frozen=True, slots=True)
 class PlainBaseline:
-    """Answers as ``Pipeline`` does, without its stages."""
+    """Answers as ``Pipeline`` does, without its stages.
 
-    def __init__(
-        self,
-        engine: Engine,
-        catalogs: CatalogSource,
-        guard: Guard,
-        executor: Executor,
-        sampling: SamplingSettings,
-        sends: Contents = "schema",
-    ) -> None:
-        """``sends`` is what prompts may hold."""
-        self._engine = engine
-        self._catalogs = catalogs
-        self._guard = guard
-        self._executor = executor
-        self._sampling = sampling
-        self._sends = sends
+    ``sends`` is what prompts may hold.
+    """
+
+    engine: Engine
+    catalogs: CatalogSource
+    guard: Guard
+    executor: Executor
+    sampling: SamplingSettings
+    sends: Contents = "schema"
 
     async def answer(self, question: Question) -> Answer:
         """One greedy query and its rows. Raises PromptTooLong, Unavailable."""
         start = time.perf_counter()
-        catalog = await self._catalogs.catalog(question.database)
-        prompt = build_plain_prompt(question, catalog, self._sends)
-        completions = await self._engine.sample(
+        catalog = await self.catalogs.catalog(question.database)
+        prompt = build_plain_prompt(question, catalog, self.sends)
+        completions = await self.engine.sample(
             SamplingRequest(
                 prompt=prompt,
                 k=1,
                 seed=question.seed,
                 temperature=0.0,
-                max_tokens=self._sampling.max_tokens,
+                max_tokens=self.sampling.max_tokens,
                 answer_start=ANSWER_START,
                 stop=(ANSWER_END,),
             )
@@ -95,10 +90,10 @@ class PlainBaseline:
 
     async def _run(self, question: Question, sql: str) -> Assessment:
         candidate = Candidate("c1", sql)
-        verdict = await self._guard.guard(question.database, sql, question.principal)
+        verdict = await self.guard.guard(question.database, sql, question.principal)
         if isinstance(verdict, Violation):
             return Assessment(candidate, verdict)
-        result = await self._executor.execute(verdict, question.max_rows)
+        result = await self.executor.execute(verdict, question.max_rows)
         if isinstance(result, Diagnostic):
             return Assessment(candidate, verdict, diagnostic=result)
         return Assessment(candidate, verdict, result=result)

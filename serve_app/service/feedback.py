@@ -6,6 +6,7 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -30,21 +31,17 @@ from serve_app.service.rights import may_review
 from serve_app.settings import Settings
 
 
+@dataclass(frozen=True, slots=True)
 class FeedbackService:
-    """Checks feedback against the limits and passes it on."""
+    """Checks feedback against the limits and passes it on.
 
-    def __init__(
-        self,
-        settings: Settings,
-        taker: FeedbackRecorder,
-        admission: AdmissionController,
-        reviews: FeedbackStore | None = None,
-    ) -> None:
-        """``reviews``: where a correction closes what was said of the same answer before."""
-        self._settings = settings
-        self._taker = taker
-        self._reviews = reviews
-        self._admission = admission
+    ``reviews``: where a correction closes what was said of the same answer before.
+    """
+
+    settings: Settings
+    taker: FeedbackRecorder
+    admission: AdmissionController
+    reviews: FeedbackStore | None = None
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """Records the feedback and returns its outcome.
@@ -52,20 +49,20 @@ class FeedbackService:
         Raises InvalidRequest, also for a query that is not allowed to the principal or fails;
         UnknownDatabase, Unavailable, DeadlineExceeded.
         """
-        feedback = build_feedback(request, self._settings, principal)
-        seconds = self._settings.limits.request_timeout_ms / 1000
+        feedback = build_feedback(request, self.settings, principal)
+        seconds = self.settings.limits.request_timeout_ms / 1000
         try:
-            async with ending_in(seconds), self._admission.take(principal.name):
-                receipt = await self._taker.take_feedback(feedback)
+            async with ending_in(seconds), self.admission.take(principal.name):
+                receipt = await self.taker.take_feedback(feedback)
         except DeadlineExceeded as error:
             raise DeadlineExceeded(
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
         id_ = build_note(feedback, datetime.now(UTC)).id
-        if self._reviews and feedback.correction and receipt.outcome != "refused":
+        if self.reviews and feedback.correction and receipt.outcome != "refused":
             # What a reviewer corrects needs nobody to look at it again.
-            is_reviewer = may_review(self._settings, principal)
-            await self._reviews.close_corrected(id_, all_givers=is_reviewer)
+            is_reviewer = may_review(self.settings, principal)
+            await self.reviews.close_corrected(id_, all_givers=is_reviewer)
         return _render_receipt(receipt, id_, "correction" if feedback.correction else "sql")
 
 
@@ -97,22 +94,15 @@ _MOST_READ = 200
 _LONGEST_ID = 64
 
 
+@dataclass(frozen=True, slots=True)
 class ReviewService:
     """Lists feedback, marks it as done, takes it back. All methods raise Unavailable."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        store: FeedbackStore,
-        guard: Guard,
-        accounting: Accounting,
-        withdrawal: FeedbackWithdrawal,
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._withdrawal = withdrawal
-        self._guard = guard
-        self._accounting = accounting
+    settings: Settings
+    store: FeedbackStore
+    guard: Guard
+    accounting: Accounting
+    withdrawal: FeedbackWithdrawal
 
     async def list_entries(
         self,
@@ -129,11 +119,11 @@ class ReviewService:
         Raises Forbidden, InvalidRequest, UnknownDatabase.
         """
         self._check_right(principal)
-        names = self._settings.database_names(principal)
+        names = self.settings.database_names(principal)
         if database:
-            names = (self._settings.database_name(database, principal),)
+            names = (self.settings.database_name(database, principal),)
 
-        async with self._accounting.record(
+        async with self.accounting.record(
             "list_feedback", database or "", principal, is_limited=False
         ):
             entries, following = await self._find(
@@ -158,7 +148,7 @@ class ReviewService:
         async with self._record(f"close_feedback: {id_}", principal):
             if not await self._is_shown(id_, principal):
                 raise _build_missing()
-            await self._store.close(id_, principal.name)
+            await self.store.close(id_, principal.name)
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
         """Takes back feedback that the principal gave, or is shown as a reviewer.
@@ -166,19 +156,19 @@ class ReviewService:
         Raises NotFound for any other.
         """
         async with self._record(f"withdraw_feedback: {id_}", principal):
-            note = await self._withdrawal.find(id_) if _is_id(id_) else None
+            note = await self.withdrawal.find(id_) if _is_id(id_) else None
             if note is None:
                 raise _build_missing()
             # A name alone is not a person: somebody with other rights may bear it later.
             given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
             if not given:
-                is_reviewer = may_review(self._settings, principal)
+                is_reviewer = may_review(self.settings, principal)
                 if not is_reviewer or not await self._is_shown(id_, principal):
                     raise _build_missing()
-            await self._withdrawal.withdraw(note)
+            await self.withdrawal.withdraw(note)
 
     def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
-        return self._accounting.record(text, "", principal, is_limited=False)
+        return self.accounting.record(text, "", principal, is_limited=False)
 
     async def _find(
         self,
@@ -194,7 +184,7 @@ class ReviewService:
         shown: list[FeedbackNote] = []
         before, read = read_time_cursor(after), 0
         while read < _MOST_READ:
-            found = await self._store.list_latest(
+            found = await self.store.list_latest(
                 names,
                 is_right=is_right,
                 is_done=is_done,
@@ -214,13 +204,13 @@ class ReviewService:
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
         """Whether there is such an entry and the reviewer may run its queries."""
-        found = await self._store.find(id_) if _is_id(id_) else None
-        if found is None or found.database not in self._settings.database_names(reviewer):
+        found = await self.store.find(id_) if _is_id(id_) else None
+        if found is None or found.database not in self.settings.database_names(reviewer):
             return False
         return (await self._judge([found], reviewer))[0]
 
     def _check_right(self, principal: Principal) -> None:
-        if not may_review(self._settings, principal):
+        if not may_review(self.settings, principal):
             raise Forbidden(
                 "You may not review answers.", hint="page.review_roles names the roles that may."
             )
@@ -233,7 +223,7 @@ class ReviewService:
             for sql in (entry.sql, entry.correction)
             if sql
         }
-        refused = await find_refused(self._guard, queries, principal)
+        refused = await find_refused(self.guard, queries, principal)
         return [
             (entry.database, entry.sql) not in refused
             and (entry.database, entry.correction) not in refused

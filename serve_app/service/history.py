@@ -6,6 +6,7 @@ Knows nothing of FastAPI. A conversation's id is the session of its questions.
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from nl2sql.types import Principal
@@ -26,27 +27,22 @@ from serve_app.settings import Settings
 _LONGEST_SEARCH = 200
 
 
+@dataclass(frozen=True, slots=True)
 class HistoryService:
     """The conversations of the principal who asks for them. All methods raise Unavailable."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        conversations: GuardedConversations,
-        accounting: Accounting,
-    ) -> None:
-        self._settings = settings
-        self._conversations = conversations
-        self._accounting = accounting
+    settings: Settings
+    conversations: GuardedConversations
+    accounting: Accounting
 
     async def list_latest(
         self, principal: Principal, *, search: str, after: str, most: int
     ) -> ConversationsResponse:
         """A page of conversations, the latest first. Raises InvalidRequest."""
         search = check_text("search", search, _LONGEST_SEARCH)
-        databases = self._settings.database_names(principal)
+        databases = self.settings.database_names(principal)
         async with self._record("list_conversations", principal):
-            page, following = await self._conversations.list_latest(
+            page, following = await self.conversations.list_latest(
                 principal, databases, search=search, after=after, most=most
             )
         return ConversationsResponse(
@@ -57,9 +53,9 @@ class HistoryService:
     async def load(self, principal: Principal, id_: str) -> ConversationResponse:
         """One conversation. Raises InvalidRequest, NotFound, PolicyError."""
         session = check_session(id_)
-        databases = self._settings.database_names(principal)
+        databases = self.settings.database_names(principal)
         async with self._record(f"conversation: {session}", principal):
-            whole = await self._conversations.load(principal, databases, session)
+            whole = await self.conversations.load(principal, databases, session)
             if whole is None:
                 raise NotFound("There is no such conversation.", field="id")
         return ConversationResponse(
@@ -76,11 +72,11 @@ class HistoryService:
         """
         session = check_session(id_) if id_ else ""
         async with self._record(f"delete_conversations: {session or 'all'}", principal):
-            conversations, questions = await self._conversations.delete(principal, session)
+            conversations, questions = await self.conversations.delete(principal, session)
         return DeletedResponse(conversations=conversations, questions=questions)
 
     def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
-        return self._accounting.record(text, "", principal, is_limited=False)
+        return self.accounting.record(text, "", principal, is_limited=False)
 
 
 def render_time(moment: datetime) -> str:

@@ -6,6 +6,7 @@ Knows nothing of FastAPI. Names only tables of which the principal may see somet
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
@@ -28,35 +29,29 @@ _MOST_TABLES = 200
 Identified = Literal["none", "token", "cookie"]
 
 
+@dataclass(frozen=True, slots=True)
 class ProfileService:
     """Describes principals to themselves."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        queries: QueryService,
-        schemas: SchemaDirectory,
-        meter: UsageMeter,
-    ) -> None:
-        self._settings = settings
-        self._queries = queries
-        self._schemas = schemas
-        self._meter = meter
+    settings: Settings
+    queries: QueryService
+    schemas: SchemaDirectory
+    meter: UsageMeter
 
     async def describe(self, principal: Principal, identified: Identified) -> PrincipalResponse:
         """The principal, by what it was identified. Raises Forbidden, Unavailable, PolicyError."""
-        databases = await self._queries.list_databases(principal)
+        databases = await self.queries.list_databases(principal)
         described = await gather_all(
-            self._schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
+            self.schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
         )
-        usage = await self._meter.read(principal)
+        usage = await self.meter.read(principal)
         return PrincipalResponse(
             name=principal.name,
             roles=list(principal.roles),
             databases=list(databases),
-            sign_in=identified if self._settings.identity.needs_token else "none",
-            rights=RightsResponse(review=may_review(self._settings, principal)),
-            max_rows=self._settings.limits.max_rows,
+            sign_in=identified if self.settings.identity.needs_token else "none",
+            rights=RightsResponse(review=may_review(self.settings, principal)),
+            max_rows=self.settings.limits.max_rows,
             limits=[copy_fields(LimitResponse, limit) for limit in usage],
             hidden=[
                 hidden

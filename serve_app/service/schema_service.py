@@ -5,7 +5,7 @@ Knows nothing of FastAPI. What it reads of a database is counted and recorded li
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.concurrency import gather_all
@@ -35,39 +35,32 @@ _LONGEST_NAME = 300
 _MOST_READ = 200
 
 
+@dataclass(frozen=True, slots=True)
 class SchemaService:
     """Answers ``GET /databases/…``.
 
     All methods raise UnknownDatabase, Forbidden, LimitReached, Unavailable, PolicyError.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        queries: QueryService,
-        schemas: SchemaDirectory,
-        tables: IndexedTables,
-        accounting: Accounting,
-    ) -> None:
-        self._settings = settings
-        self._queries = queries
-        self._schemas = schemas
-        self._tables = tables
-        self._accounting = accounting
+    settings: Settings
+    queries: QueryService
+    schemas: SchemaDirectory
+    tables: IndexedTables
+    accounting: Accounting
 
     async def list_databases(self, principal: Principal) -> DatabasesResponse:
         """The databases that the principal may ask."""
-        names = await self._queries.list_databases(principal)
+        names = await self.queries.list_databases(principal)
         found = await gather_all(
-            self._schemas.describe_tables(name, (), principal, 0) for name in names
+            self.schemas.describe_tables(name, (), principal, 0) for name in names
         )
-        default = self._settings.default_database or (names[0] if len(names) == 1 else "")
+        default = self.settings.default_database or (names[0] if len(names) == 1 else "")
         return DatabasesResponse(
             databases=[
                 DatabaseResponse(
                     name=name,
-                    description=self._settings.databases[name].description,
-                    dialect=self._settings.databases[name].dialect,
+                    description=self.settings.databases[name].description,
+                    dialect=self.settings.databases[name].dialect,
                     is_default=name == default,
                     tables=described.total,
                 )
@@ -80,27 +73,27 @@ class SchemaService:
     ) -> TablesResponse:
         """A page of the tables that match. Raises also InvalidRequest."""
         search = check_text("search", search, _LONGEST_SEARCH)
-        database = self._settings.database_name(database, principal)
-        async with self._accounting.record(f"find_tables: {search}", database, principal):
-            return await self._tables.find_tables(database, search, principal, after, most)
+        database = self.settings.database_name(database, principal)
+        async with self.accounting.record(f"find_tables: {search}", database, principal):
+            return await self.tables.find_tables(database, search, principal, after, most)
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
     ) -> TableDetailsResponse:
         """One table. Raises also NotFound, InvalidRequest."""
         name = check_filled("table", name, _LONGEST_NAME)
-        database = self._settings.database_name(database, principal)
-        async with self._accounting.record(f"describe_table: {name}", database, principal):
-            found = await self._tables.describe_table(database, name, principal)
+        database = self.settings.database_name(database, principal)
+        async with self.accounting.record(f"describe_table: {name}", database, principal):
+            found = await self.tables.describe_table(database, name, principal)
         if found is None:
             raise NotFound(f"There is no table {name!r} in {database}.", field="table")
         return found
 
     async def list_definitions(self, database: str, principal: Principal) -> DefinitionsResponse:
         """The semantic layer."""
-        database = self._settings.database_name(database, principal)
-        async with self._accounting.record("list_definitions", database, principal):
-            found = await self._tables.list_definitions(database, principal)
+        database = self.settings.database_name(database, principal)
+        async with self.accounting.record("list_definitions", database, principal):
+            found = await self.tables.list_definitions(database, principal)
         measures, dimensions, filters = (
             [copy_fields(SemanticDefinitionResponse, each) for each in found if each.kind == kind]
             for kind in ("measure", "dimension", "filter")
@@ -109,11 +102,11 @@ class SchemaService:
 
     async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse:
         """Questions that can be asked: examples, then some of definitions and tables."""
-        name = self._settings.database_name(database, principal)
-        async with self._accounting.record("suggest", name, principal):
-            described = await self._schemas.describe_tables(name, (), principal, _MOST_READ)
-            examples = await self._schemas.list_examples(name, principal)
-            definitions = await self._tables.list_definitions(name, principal)
+        name = self.settings.database_name(database, principal)
+        async with self.accounting.record("suggest", name, principal):
+            described = await self.schemas.describe_tables(name, (), principal, _MOST_READ)
+            examples = await self.schemas.list_examples(name, principal)
+            definitions = await self.tables.list_definitions(name, principal)
         context = replace(_build_context(described), definitions=definitions)
         made = suggest_questions(context, MOST_SUGGESTIONS)
         known = dict.fromkeys((*(example.question for example in examples), *made))
