@@ -41,7 +41,8 @@ class MeasureOptions:
     """How a benchmark is run.
 
     ``sample`` questions were drawn with ``seed`` (0: all); the model uses ``seed`` too. ``samples``
-    is the file that stores the model's samples.
+    is the file that stores the model's samples. ``fresh`` starts over, ``repeat`` only if the run
+    is complete: data, index and definitions may have changed since.
     """
 
     output: Path
@@ -50,6 +51,7 @@ class MeasureOptions:
     seed: int = 0
     evidence: bool = False
     fresh: bool = False
+    repeat: bool = False
     concurrency: int = 16
     samples: Path | None = None
 
@@ -157,10 +159,10 @@ async def _keep_samples(
 
 
 def _open_run(benchmark: Benchmark, variant: Variant, options: MeasureOptions) -> RunFolder:
-    """The run's folder; with ``fresh``, one of before is renamed."""
+    """The run's folder; one of before that starts over is renamed."""
     manifest = build_manifest(benchmark, variant, options)
     run = RunFolder(options.output / name_run(manifest), manifest)
-    if options.fresh:
+    if options.fresh or (options.repeat and run.is_complete()):
         run.set_aside()
     return run
 

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from data.benchmarks.load import load_benchmark
+from evaluation.runs.kept_results import read_kept
 from generation.engines.choice import has_gpu
 from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
+from serve_app.cli.evaluate.gate import pass_gate
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
 from serve_app.cli.output import Output, prints, say
 from serve_app.cli.service_or_process import read_count
@@ -55,6 +57,17 @@ def run(
     ] = None,
     output: opt.Output = opt.DEFAULT_OUTPUT,
     fresh: opt.Fresh = False,
+    gate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Compare with the results kept in this file, and end with status 1 if they are "
+            "worse. A complete run is asked again.",
+        ),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Write the results to the file of --gate instead.")
+    ] = False,
 ) -> Output:
     """Run a benchmark. The same command again continues where it stopped.
 
@@ -69,6 +82,8 @@ def run(
         [count for part in split_list(k) if (count := read_count(part))],
         baseline,
     )
+    if (gate is None and update) or (gate is not None and len(variants) != 1):
+        raise typer.BadParameter("--gate judges one run, and --update belongs to --gate.")
     options = MeasureOptions(
         output=output,
         benchmark_path=benchmark,
@@ -76,6 +91,7 @@ def run(
         seed=seed,
         evidence=evidence,
         fresh=fresh,
+        repeat=gate is not None and not update,
         concurrency=concurrency,
         samples=samples,
     )
@@ -92,7 +108,11 @@ def run(
         ready = await prepare_benchmark(settings, chosen, reporter)
         return await measure(ready, variants, options, reporter)
 
+    # Before hours of work, not after them.
+    kept = None if gate is None or update else read_kept(gate)
     folders = asyncio.run(measure_all())
+    if gate is not None:
+        return pass_gate(load_run(folders[0]), gate, kept)
 
     def tell() -> None:
         print_runs([load_run(folder) for folder in folders])

@@ -126,6 +126,13 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
     fresh = dataclasses.replace(options, fresh=True)
     assert await measure(ready, variants[:1], fresh, SilentReporter(), engine=model) == folders[:1]
     assert folders[0].with_name(f"{folders[0].name}.old1").exists()
+    # A gate asks a complete run again, and goes on with one that was interrupted.
+    again = dataclasses.replace(options, repeat=True)
+    lines = folders[0] / "questions.jsonl"
+    lines.write_text(lines.read_text().partition("\n")[0] + "\n")
+    for aside in (1, 2):
+        await measure(ready, variants[:1], again, SilentReporter(), engine=model)
+        assert len(list(folders[0].parent.glob(f"{folders[0].name}.old*"))) == aside
 
 
 async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
