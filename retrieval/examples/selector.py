@@ -74,7 +74,9 @@ class ExampleSelector:
     async def list_latest(
         self, database: str, principal: Principal, catalog: Catalog, most: int
     ) -> tuple[FewShot, ...]:
-        """At most ``most`` examples that the principal may see, no two with the same query.
+        """At most ``most`` verified examples that the principal may see, the latest first.
+
+        Their questions are answered by their queries; no two have the same query.
 
         Raises IndexUnavailable, PolicyError.
         """
@@ -126,7 +128,7 @@ class ExampleSelector:
         if scope is None:
             return None
         folded = fold_question(question.text)
-        for query in await self._examples.find_verified(scope, folded, question.principal.name):
+        for query in await self._examples.find_verified(scope, folded):
             if await self._verdicts.passes(question, query.sql, catalog):
                 return query
         return None
@@ -143,6 +145,7 @@ class ExampleSelector:
             vectors=self._vectors,
             sees_all=open_columns is None,
             access=build_access_key(principal),
+            principal=principal.name,
             roles=principal.roles,
             not_folded=None if same else fold_question(question.text),
         )

@@ -36,20 +36,24 @@ SELECT id, question, sql, form, 1 - (embedding <=> %(vector)s) AS cosine
  ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
 
-_LATEST = f"""
-SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples
- WHERE {_IS_VISIBLE} ORDER BY created_at DESC, id LIMIT %(limit)s
-"""
-
-_SAME_QUESTION = f"""
-SELECT sql, given_by, created_at, source FROM quorumsql.examples e
- WHERE {_IS_VISIBLE} AND folded = %(folded)s
-   AND (source <> 'feedback' OR reviewed OR given_by = %(principal)s)
+# Whether the very question is answered by its query for the principal.
+_IS_VERIFIED = """
+ (source <> 'feedback' OR reviewed OR given_by = %(principal)s)
    AND NOT EXISTS (
        SELECT 1 FROM quorumsql.feedback f
         WHERE f.database = e.database AND f.sql = e.sql AND NOT f.is_right
           AND lower(f.question) = lower(e.question) AND f.given_by = %(principal)s
           AND f.given_at > e.created_at)
+"""
+
+_LATEST = f"""
+SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples e
+ WHERE {_IS_VISIBLE} AND {_IS_VERIFIED} ORDER BY created_at DESC, id LIMIT %(limit)s
+"""
+
+_SAME_QUESTION = f"""
+SELECT sql, given_by, created_at, source FROM quorumsql.examples e
+ WHERE {_IS_VISIBLE} AND folded = %(folded)s AND {_IS_VERIFIED}
  ORDER BY created_at DESC, id LIMIT %(limit)s
 """
 # Only the first that the guard passes is used.
@@ -117,12 +121,14 @@ class ExampleScope:
     ``vectors``: the name of the vectors to search (``name_vectors``).
     ``sees_all``: the policy hides nothing of the database from anybody; otherwise feedback of
     another ``access`` is left out, and so is the folded question ``not_folded``, if given.
+    ``principal`` is the name of who asks.
     """
 
     database: str
     vectors: str
     sees_all: bool
     access: str
+    principal: str
     roles: tuple[str, ...]
     not_folded: str | None = None
 
@@ -152,24 +158,20 @@ class ExampleStore(TableStore):
     ) -> list[FoundExample]:
         """At most ``limit`` examples of the scope, without those ``seen``.
 
-        The nearest to ``vector`` first, or without it the latest.
+        The nearest to ``vector`` first; without it the latest verified ones.
         """
         query = _LATEST if vector is None else _NEAREST
         parameters = {**_list_parameters(scope, limit, seen), "vector": vector}
         rows = await self._fetch(query, parameters)
         return [read_row(FoundExample, row) for row in rows]
 
-    async def find_verified(
-        self, scope: ExampleScope, folded: str, principal: str
-    ) -> list[VerifiedQuery]:
+    async def find_verified(self, scope: ExampleScope, folded: str) -> list[VerifiedQuery]:
         """The queries of the scope for one folded question, the latest first.
 
-        Not the feedback of others, unless it is reviewed, nor what ``principal`` called wrong.
+        Not the feedback of others, unless it is reviewed, nor what the principal called wrong.
         """
         parameters = _list_parameters(scope, _MOST_VERIFIED, ())
-        rows = await self._fetch(
-            _SAME_QUESTION, {**parameters, "folded": folded, "principal": principal}
-        )
+        rows = await self._fetch(_SAME_QUESTION, {**parameters, "folded": folded})
         return [VerifiedQuery(*row) for row in rows]
 
     async def is_empty(self, database: str) -> bool:
@@ -243,6 +245,7 @@ def _list_parameters(scope: ExampleScope, limit: int, seen: Collection[str]) -> 
         "embedder": scope.vectors,
         "sees_all": scope.sees_all,
         "access": scope.access,
+        "principal": scope.principal,
         "roles": list(scope.roles),
         "not_folded": scope.not_folded,
         "seen": list(seen),

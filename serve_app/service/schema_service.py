@@ -5,7 +5,7 @@ Knows nothing of FastAPI. What it reads of a database is counted and recorded li
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.concurrency import gather_all
@@ -101,15 +101,18 @@ class SchemaService:
         return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
 
     async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse:
-        """Questions that can be asked: examples, then some of definitions and tables."""
+        """Questions that can be asked: verified ones, then some of definitions, then of tables."""
         name = self.settings.database_name(database, principal)
         async with self.accounting.record("suggest", name, principal):
             described = await self.schemas.describe_tables(name, (), principal, _MOST_READ)
             examples = await self.schemas.list_examples(name, principal)
             definitions = await self.tables.list_definitions(name, principal)
-        context = replace(_build_context(described), definitions=definitions)
-        made = suggest_questions(context, MOST_SUGGESTIONS)
-        known = dict.fromkeys((*(example.question for example in examples), *made))
+        verified = [example.question for example in examples]
+        defined = suggest_questions(SchemaContext(definitions=definitions), MOST_SUGGESTIONS)
+        made = suggest_questions(_build_context(described), MOST_SUGGESTIONS)
+        # Definitions have a place even where there are many verified questions.
+        half = MOST_SUGGESTIONS // 2
+        known = dict.fromkeys((*verified[:half], *defined[:half], *verified, *defined, *made))
         return SuggestionsResponse(questions=list(known)[:MOST_SUGGESTIONS])
 
 

@@ -34,7 +34,7 @@ def pass_gate(run: Run, path: Path, kept: Sequence[KeptResult] | None) -> Output
                 print_table(changes, title=title)
         say(
             f"{verdict}. {told} Against {path}: {change} points over {report.comparison.shared} "
-            f"questions; {report.rewritten} have the same verdict with another query."
+            f"questions. Same verdict with another query: {report.rewritten}."
         )
 
     return Output(document, tell, int(not report.passed))

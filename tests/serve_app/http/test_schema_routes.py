@@ -119,17 +119,18 @@ async def test_definitions_read_only_what_is_visible(service: PageService) -> No
     assert revenue["synonyms"] == ["turnover", "net sales"]
 
 
-async def test_suggestions_are_examples_and_then_made_from_visible_tables(
+async def test_suggestions_are_verified_then_defined_then_made_from_visible_tables(
     service: PageService,
 ) -> None:
     question = "How many colleagues does Zacharias have?"
     body = {"question": question, "sql": "SELECT count(*) FROM employees", "verdict": "right"}
-    for name, others in (("mia", ("noa", "ada")), ("ada", ("mia", "noa"))):
+    for name, others in (("mia", ("noa", "ada", "max")), ("ada", ("mia", "noa"))):
         own = {**body, "question": f"{question} asks {name}"}
         response = await service.send(name, "POST", "/feedback", json=own)
         assert response.json()["outcome"] == "stored"
         shown = (await service.get(name, "/databases/demo_erp/suggestions"))["questions"]
         assert shown[0] == own["question"]
+        assert shown[1].startswith("What is the ")
         assert len(shown) <= 8
         for other in others:
             found = await service.get(other, "/databases/demo_erp/suggestions")
