@@ -33,7 +33,7 @@ from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import read_run
 from nl2sql.types import Candidate
-from ranking.score.points import SCALE, Points, TermPoints, load_points
+from ranking.score.points import POINTS, SCALE
 from ranking.vote.order import find_source
 
 # The ridge penalty on the square of a term's distance from its prior, in units of SCALE points.
@@ -42,6 +42,25 @@ PENALTY = 1.0
 
 _Numbers = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class TermPoints:
+    """The points of one term. ``questions`` is in how many it told right from wrong groups."""
+
+    points: float = 0.0
+    prior: float = 0.0
+    fixed: bool = False
+    questions: int = 0
+
+
+Points = Mapping[str, TermPoints]
+"""The points of all terms by name."""
+
+
+def read_points(text: str) -> Points:
+    """The points in a JSON text."""
+    return {name: TermPoints(**fields) for name, fields in json.loads(text)["terms"].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +129,11 @@ class ScoreFit:
 
 def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit:
     """Fits all points that are not fixed, on all ballots, and measures them out of fold."""
-    names = _list_names(ballots, before)
-    prior = np.array([_find_prior(name, before) / SCALE for name in names])
-    free = np.array([name not in before.terms or not before.terms[name].fixed for name in names])
+    seen = {name for ballot in ballots for option in ballot.options for name in option.strengths}
+    names = [*before, *sorted(seen - set(before))]
+    terms = [before.get(name, TermPoints()) for name in names]
+    prior = np.array([term.prior / SCALE for term in terms])
+    free = np.array([not term.fixed for term in terms])
     tables = [_Table.build(ballot, names) for ballot in ballots]
     repeats = Counter((ballot.database, ballot.question) for ballot in ballots)
     shares = [1 / repeats[ballot.database, ballot.question] for ballot in ballots]
@@ -126,19 +147,15 @@ def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit
         )
         for part in sorted(set(parts))
     }
-    old = np.array([before.find(name) / SCALE for name in names])
+    old = np.array([term.points / SCALE for term in terms])
     whole = _maximize(tables, shares, prior, free)
     told = _count_questions(ballots, names)
     points = {
-        name: replace(
-            before.terms.get(name, TermPoints(0.0, 0.0)),
-            points=round(float(value) * SCALE, 1),
-            questions=told[name],
-        )
-        for name, value in zip(names, whole, strict=True)
+        name: replace(term, points=round(float(value) * SCALE, 1), questions=told[name])
+        for name, term, value in zip(names, terms, whole, strict=True)
     }
     return ScoreFit(
-        Points(points),
+        points,
         tuple(table.is_right(old) for table in tables),
         tuple(table.is_right(fitted[part]) for table, part in zip(tables, parts, strict=True)),
     )
@@ -155,7 +172,7 @@ def render_points(points: Points, provenance: Mapping[str, Any]) -> Any:
                 **({"fixed": True} if term.fixed else {}),
                 "questions": term.questions,
             }
-            for name, term in points.terms.items()
+            for name, term in points.items()
         },
     }
 
@@ -221,16 +238,6 @@ class _Table:
         return -math.log(right), self.strengths[rows].T @ pull
 
 
-def _list_names(ballots: Sequence[Ballot], before: Points) -> list[str]:
-    """The terms of the points, and the rules that derived candidates in the ballots."""
-    seen = {name for ballot in ballots for option in ballot.options for name in option.strengths}
-    return [*before.terms, *sorted(seen - set(before.terms))]
-
-
-def _find_prior(name: str, before: Points) -> float:
-    return before.terms[name].prior if name in before.terms else before.find(name)
-
-
 def _maximize(
     tables: Sequence[_Table],
     shares: Sequence[float],
@@ -284,7 +291,7 @@ def main() -> None:
     asked = parser.parse_args()
     found = {folder: collect_ballots(read_run(folder)[1]) for folder in asked.runs}
     ballots = [ballot for each in found.values() for ballot in each]
-    fit = fit_score(ballots, load_points(), asked.folds)
+    fit = fit_score(ballots, read_points(POINTS.read_text("utf-8")), asked.folds)
     start = 0
     for folder, each in found.items():
         marks = [_number(told[start : start + len(each)]) for told in (fit.before, fit.after)]
@@ -293,7 +300,7 @@ def main() -> None:
         flips = f"{len(pair.gained)} gained, {len(pair.lost)} lost"
         print(f"{folder.name}: {shares[0]} by the points that serve, {shares[1]} fitted; {flips}")
         start += len(each)
-    for name, term in fit.points.terms.items():
+    for name, term in fit.points.items():
         if not term.fixed:
             figures = f"prior {term.prior:+.1f}, points {term.points:+.1f}"
             print(f"{name}: {figures}, {term.questions} questions")

@@ -178,13 +178,9 @@ def add_units(result: ResultSet, query: Query | None) -> ResultSet:
 
     Whatever changes the unit, such as a count, a quotient or a product, has none.
     """
-    select = query.outermost() if query is not None else None
-    if query is None or select is None or select.is_star:
+    if query is None or len(query.outputs()) != len(result.columns):
         return result
-    outputs: list[exp.Expr] = select.expressions
-    if len(outputs) != len(result.columns):
-        return result
-    units = [_find_unit(output, query) for output in outputs]
+    units = [_find_unit(output, query) for output in query.outputs()]
     return replace(result, units=tuple(units)) if any(units) else result
 
 

@@ -8,7 +8,7 @@ may run: the guard does, which resolves names by the database's own rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
@@ -80,16 +80,17 @@ class Query:
             self._found[kinds] = tuple(node for node in self._nodes if isinstance(node, kinds))
         return cast(tuple[Node, ...], self._found[kinds])
 
-    def selects(self) -> Iterator[exp.Select]:
-        """Every SELECT, outermost first."""
-        return iter(self.find_all(exp.Select))
-
     def outermost(self) -> exp.Select | None:
         """The SELECT that determines the result's columns: of a UNION, the first."""
         tree = self.tree
         while isinstance(tree, exp.SetOperation | exp.Subquery):
             tree = tree.this
         return tree if isinstance(tree, exp.Select) else None
+
+    def outputs(self) -> Sequence[exp.Expr]:
+        """The expressions of the result's columns; none if they depend on a star."""
+        select = self.outermost()
+        return () if select is None or select.is_star else select.expressions
 
     def resolve(self, column: exp.Expr) -> ColumnUse | None:
         """What the column refers to; None if it is unknown, or not a column."""

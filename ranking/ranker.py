@@ -236,28 +236,18 @@ def build_interpretations(
     ``max_rows``, are the first that the vote read: nothing runs again.
     """
     most = min(max_rows, _MOST_ROWS)
-    best: dict[int, Assessment] = {}
+    best: dict[int, tuple[Assessment, ResultSet]] = {}
     for assessment in ranking.assessments:
         if assessment.result is not None and not assessment.failed:
-            best.setdefault(assessment.group, assessment)
+            best.setdefault(assessment.group, (assessment, assessment.result))
     chosen = list(best.values())[:_MOST]
-    words = describe_apart([each.candidate.sql for each in chosen], context.dialect)
+    words = describe_apart([each.candidate.sql for each, _ in chosen], context.dialect)
     return tuple(
         Interpretation(
             sql=each.candidate.sql,
             description=text,
             share=round(each.votes / ranking.samples, 4) if ranking.samples else 0.0,
-            result=_show(each, context, most),
+            result=add_units(cut_page(page, most), read_candidate(each.candidate.sql, context)),
         )
-        for each, text in zip(chosen, words, strict=True)
+        for (each, page), text in zip(chosen, words, strict=True)
     )
-
-
-def _show(assessment: Assessment, context: SchemaContext, most: int) -> ResultSet | None:
-    """The first rows, with the units of the columns."""
-    result = assessment.result
-    if result is not None and len(result.rows) > most:
-        result = cut_page(result, most)
-    if result is None:
-        return None
-    return add_units(result, read_candidate(assessment.candidate.sql, context))

@@ -51,8 +51,7 @@ async def write_notes(
         return found if isinstance(found, ResultSet) else None
 
     notes, dialect = [], query.dialect
-    parts, select = read_expectations(question.english).parts, query.outermost()
-    if select is not None and not select.is_star and len(select.expressions) < parts:
+    if 0 < len(query.outputs()) < read_expectations(question.english).parts:
         notes.append(
             "The question seems to ask for several things, of which this is one. Ask for each by "
             "itself."
@@ -169,8 +168,7 @@ def build_range(use: ColumnUse) -> str:
     >>> print(build_range(ColumnUse("t", table, table.columns[0])))
     SELECT MIN("d"), MAX("d") FROM "s"."t"
     """
-    column = enquote(use.column.name)
-    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
+    column, table = enquote(use.column.name), enquote(use.table.schema, use.table.name)
     return f"SELECT MIN({column}), MAX({column}) FROM {table}"
 
 
@@ -183,7 +181,7 @@ def build_probe(use: ColumnUse, condition: exp.Expr, dialect: str) -> str:
     >>> print(build_probe(ColumnUse("t", table, table.columns[0]), condition, "postgres"))
     SELECT 1 FROM "s"."t" WHERE "Last Name" = 'O''Hara' LIMIT 1
     """
-    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
+    table = enquote(use.table.schema, use.table.name)
     return f"SELECT 1 FROM {table} WHERE {condition.sql(dialect)} LIMIT 1"
 
 

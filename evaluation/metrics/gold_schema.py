@@ -40,7 +40,7 @@ def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple
         return (), ()
     tables = {
         source
-        for select in query.selects()
+        for select in query.find_all(exp.Select)
         for source in query.sources(select).values()
         if isinstance(source, Table)
     }
@@ -61,7 +61,7 @@ def _resolve(table: exp.Table, catalog: Catalog) -> Table | None:
 
 def _list_unnamed(query: Query) -> Iterator[str]:
     """The columns of tables that a star or USING stands for."""
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         sources = query.sources(select)
         named = {used.name.lower() for join in _list_joins(select) for used in join}
         for name, source in sources.items():

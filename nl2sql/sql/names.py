@@ -107,14 +107,13 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
     return enquote(name)
 
 
-def enquote(name: str) -> str:
-    """The name in double quotes, for all three dialects.
+def enquote(*names: str) -> str:
+    """The name, or the names with a dot between them, in double quotes, for all three dialects.
 
-    >>> enquote("Order Total")
-    '"Order Total"'
+    >>> print(enquote("sales", "Order Total"))
+    "sales"."Order Total"
     """
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 def fold_name(name: str, dialect: str) -> str:

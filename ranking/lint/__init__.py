@@ -14,21 +14,9 @@ from collections.abc import Callable, Iterable
 
 from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
-from ranking.lint.comparisons import (
-    number_compared_with_text,
-    unlisted_code,
-)
-from ranking.lint.joins import (
-    cartesian_join,
-    join_off_keys,
-    outer_column,
-    unused_join,
-)
-from ranking.lint.outputs import (
-    aggregate_without_group,
-    measure_without_filter,
-    ungrouped_column,
-)
+from ranking.lint.comparisons import number_compared_with_text, unlisted_code
+from ranking.lint.joins import cartesian_join, join_off_keys, outer_column, unused_join
+from ranking.lint.outputs import aggregate_without_group, measure_without_filter, ungrouped_column
 from ranking.query import Query
 
 RULES: tuple[Callable[[Query], Finding | None], ...] = (

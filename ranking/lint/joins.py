@@ -20,7 +20,7 @@ def cartesian_join(query: Query) -> Finding | None:
     'Nothing joins b.'
     >>> cartesian_join(read_query("SELECT 1 FROM a, b WHERE a.x = b.x", "postgres"))
     """
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         tied = _find_tied(select)
         for join in select.args.get("joins") or ():
             conditioned = join.args.get("on") or join.args.get("using") or join.method
@@ -109,7 +109,7 @@ def outer_column(query: Query) -> Finding | None:
     >>> outer_column(read_query(sql, "postgres", tables)).message
     'The subquery selects x, which none of its tables has.'
     """
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         for projection in select.expressions:
             for column in find_all(projection, exp.Column):
                 use = query.resolve(column)
@@ -134,7 +134,7 @@ def unused_join(query: Query) -> Finding | None:
     'b is joined and not used.'
     >>> unused_join(read_query("SELECT a.x, b.y FROM a JOIN b ON a.i = b.i", "postgres"))
     """
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         joins = select.args.get("joins") or ()
         if not joins or select.is_star or _counts_rows(select) or _is_made_distinct(select):
             continue

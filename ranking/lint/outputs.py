@@ -24,7 +24,7 @@ def aggregate_without_group(query: Query) -> Finding | None:
     'aggregate_without_group'
     >>> aggregate_without_group(read_query("SELECT name, max(age) FROM a", "sqlite"))
     """
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         if select.args.get("group"):
             continue
         aggregates = [node for node in _walk(select) if isinstance(node, _AGGREGATES)]
@@ -70,7 +70,7 @@ def ungrouped_column(query: Query) -> Finding | None:
     >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY a.id"
     >>> ungrouped_column(read_query(sql, "sqlite"))
     """
-    for select in query.selects():
+    for select in query.find_all(exp.Select):
         group = select.args.get("group")
         if group is None or not group.expressions:
             continue

@@ -39,15 +39,15 @@ def measure_asked_outputs(question: str, query: Query) -> Iterator[Measure]:
     []
     """
     asked = [word for thing in list_outputs(question) for word in thing]
-    select = query.outermost()
-    if not asked or select is None or select.is_star:
+    outputs = query.outputs()
+    if not asked or not outputs:
         return
     unasked = sum(
         not any(is_same_word(word, other) for word in _list_words(output, query) for other in asked)
-        for output in select.expressions
+        for output in outputs
     )
     if unasked:
-        yield "outputs_unasked", unasked / len(select.expressions)
+        yield "outputs_unasked", unasked / len(outputs)
 
 
 def _list_words(output: exp.Expr, query: Query) -> Iterator[str]:

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from sqlglot import exp
 
-from nl2sql.types import (
-    Candidate,
-    GuardedQuery,
-    Plan,
-    ValueMatch,
-    spell_value,
-)
+from nl2sql.types import Candidate, GuardedQuery, Plan, ValueMatch, spell_value
 from ranking.conditions import list_conditions, list_texts
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
@@ -55,8 +49,7 @@ def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Me
     if len(planned) > 1 and tables & planned:
         yield "join_match", len(tables & planned) / len(tables | planned)
     columns = {use.name for column in query.find_all(exp.Column) if (use := query.resolve(column))}
-    sure = [link for link in plan.links if link.method == "name"]
-    sure = [link for link in sure if link.score >= _SURE_LINK]
+    sure = [link for link in plan.links if link.method == "name" and link.score >= _SURE_LINK]
     yield from _measure_missed(
         "tables_missed", [(link.phrase, link.table) for link in sure if not link.column], tables
     )

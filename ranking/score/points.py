@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from nl2sql.types import ScoreTerm
+
+POINTS = files(__package__).joinpath("points.json")
 
 Measure = tuple[str, float]
 """The name of a measure, and its strength between 0 and 1; one that does not apply is left out."""
@@ -27,34 +28,24 @@ BASE = 100.0
 _RULE_OF_DERIVED = "derived:"
 
 
-@dataclass(frozen=True, slots=True)
-class TermPoints:
-    """The points of one term. ``questions`` is in how many it told right from wrong groups."""
-
-    points: float
-    prior: float
-    fixed: bool = False
-    questions: int = 0
+@lru_cache(maxsize=1)
+def load_points() -> Mapping[str, float]:
+    """The packaged points of all terms by name."""
+    terms: Mapping[str, Any] = json.loads(POINTS.read_text("utf-8"))["terms"]
+    return {name: term["points"] for name, term in terms.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
-    """The points of all terms by name."""
+def weigh_measures(measured: Iterable[Measure]) -> list[ScoreTerm]:
+    """The terms of measures. Raises KeyError for one without points."""
+    return [
+        ScoreTerm(name, round(_find_points(name) * strength, 1), round(strength, 4))
+        for name, strength in measured
+    ]
 
-    terms: Mapping[str, TermPoints]
 
-    def find(self, name: str) -> float:
-        """The points of a term. Raises KeyError for an unknown one."""
-        if name.startswith(_RULE_OF_DERIVED) and name not in self.terms:
-            return 0.0
-        return self.terms[name].points
-
-    def weigh(self, measured: Iterable[tuple[str, float]]) -> list[ScoreTerm]:
-        """The terms of measures, given as names with strengths."""
-        return [
-            ScoreTerm(name, round(self.find(name) * strength, 1), round(strength, 4))
-            for name, strength in measured
-        ]
+def _find_points(name: str) -> float:
+    points = load_points()
+    return points.get(name, 0.0) if name.startswith(_RULE_OF_DERIVED) else points[name]
 
 
 def weigh_score(total: float) -> float:
@@ -64,15 +55,3 @@ def weigh_score(total: float) -> float:
     (1.0, 2.718)
     """
     return math.exp((total - BASE) / SCALE)
-
-
-@lru_cache(maxsize=1)
-def load_points() -> Points:
-    """The packaged points."""
-    return parse_points(files(__package__).joinpath("points.json").read_text("utf-8"))
-
-
-def parse_points(text: str) -> Points:
-    """The points in a JSON text. Raises ValueError, KeyError, TypeError."""
-    value: Mapping[str, Any] = json.loads(text)
-    return Points({name: TermPoints(**fields) for name, fields in value["terms"].items()})

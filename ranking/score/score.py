@@ -39,10 +39,8 @@ from ranking.score.plan_terms import (
     measure_plan,
     measure_values,
 )
-from ranking.score.points import BASE, Measure, load_points
-from ranking.score.question_terms import (
-    measure_shape,
-)
+from ranking.score.points import BASE, Measure, weigh_measures
+from ranking.score.question_terms import measure_shape
 from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
 
 _ASKED_TERMS = frozenset(f"derived:{rule}" for rule in ASKED_RULES)
@@ -80,7 +78,7 @@ def score_candidate(
             measure_values(query, context.values),
             measure_definitions(uses),
         )
-    return Score((ScoreTerm("base", BASE), *load_points().weigh(measured)))
+    return Score((ScoreTerm("base", BASE), *weigh_measures(measured)))
 
 
 def score_result(question: str, assessment: Assessment) -> Score:
@@ -96,5 +94,5 @@ def score_result(question: str, assessment: Assessment) -> Score:
         is_empty = not EMPTY_TERMS.isdisjoint(name for name, _ in measured)
         refuted = _ASKED_TERMS if is_empty else {"values_unsaid"}
         terms = [term for term in terms if term.name not in refuted]
-        terms += load_points().weigh(measured)
+        terms += weigh_measures(measured)
     return Score(tuple(terms))

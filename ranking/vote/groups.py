@@ -49,22 +49,19 @@ _NUMBER = re.compile(r"\d+")
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     """The assessments with their groups, numbered from 0; wrong candidates keep -1."""
     forms = _Forms()
-    grouped = [
-        assessment
-        if assessment.result is None
-        else replace(assessment, form=forms.find(assessment.result))
-        for assessment in (replace(each, form=_NO_GROUP) for each in assessments)
-    ]
+    grouped = []
+    for each in assessments:
+        form = _NO_GROUP
+        if (result := each.result) is not None:
+            form = forms.find(result.rows, truncated=result.truncated)
+        grouped.append(replace(each, form=form))
     readings = _join_forms(grouped, forms)
-    grouped = [
-        replace(assessment, group=readings.get(assessment.form, _NO_GROUP))
-        for assessment in grouped
-    ]
     groups = len(set(readings.values()))
-    for number, assessment in enumerate(grouped):
-        if assessment.result is None and assessment.unrun:
-            grouped[number] = replace(assessment, group=groups)
-            groups += 1
+    for number, each in enumerate(grouped):
+        group = readings.get(each.form, _NO_GROUP)
+        if each.result is None and each.unrun:
+            group, groups = groups, groups + 1
+        grouped[number] = replace(each, group=group)
     return grouped
 
 
@@ -75,15 +72,11 @@ class _Forms:
         self._count = 0
         self._known: dict[Hashable, list[tuple[int, ComparedRows]]] = {}
 
-    def find(self, result: ResultSet) -> int:
+    def find(self, rows: Sequence[Sequence[object]], *, truncated: bool = False) -> int:
         """The number of an equal result, or a new one.
 
         A page never equals a complete result, which has no more rows.
         """
-        return self.find_rows(result.rows, truncated=result.truncated)
-
-    def find_rows(self, rows: Sequence[Sequence[object]], *, truncated: bool = False) -> int:
-        """The number of equal rows, or a new one."""
         compared = ComparedRows(rows)
         alike = self._known.setdefault((truncated, compared.profile), [])
         for number, other in alike:
@@ -173,17 +166,17 @@ def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_L
         if result is None or result.truncated or not result.rows:
             continue
         if display.keys:
-            shown = forms.find_rows(_leave_out(result, display.keys))
-            yield _Link(assessment.form, shown, forms.find_rows(_leave_out(result, display.labels)))
+            shown = forms.find(_leave_out(result, display.keys))
+            yield _Link(assessment.form, shown, forms.find(_leave_out(result, display.labels)))
         if assessment.form in done:
             continue
         done.add(assessment.form)
         if (periods := _read_periods(result, display.periods)) is not None:
             bare, full = periods
-            yield _Link(assessment.form, forms.find_rows(bare), forms.find_rows(full))
+            yield _Link(assessment.form, forms.find(bare), forms.find(full))
         for decimals in digits:
             if decimals is not None and (rounded := _round(result, decimals)) is not None:
-                yield _Link(assessment.form, forms.find_rows(rounded), assessment.form)
+                yield _Link(assessment.form, forms.find(rounded), assessment.form)
 
 
 def _list_ranked(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[tuple[int, int]]:
@@ -192,7 +185,7 @@ def _list_ranked(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[t
     for each in assessments:
         result = each.result
         if result is not None and result.rows and not result.truncated and each.display.ranked:
-            shown = forms.find_rows(_leave_out(result, each.display.ranked))
+            shown = forms.find(_leave_out(result, each.display.ranked))
             if shown in first:
                 yield each.form, shown
 

@@ -148,7 +148,9 @@ async def fetch_page(executor: Executor, winner: Assessment, max_rows: int) -> A
 
 
 def cut_page(result: ResultSet, max_rows: int) -> ResultSet:
-    """The first ``max_rows`` rows of a result that has more."""
+    """At most the first ``max_rows`` rows of a result."""
+    if len(result.rows) <= max_rows:
+        return result
     return replace(
         result,
         rows=result.rows[:max_rows],

@@ -266,7 +266,7 @@ def _read_view_columns(
     connection: duckdb.DuckDBPyConnection, schema: str, name: str, comments: Mapping[str, str]
 ) -> tuple[Column, ...]:
     """The view's present columns. Raises duckdb.Error."""
-    cursor = connection.execute(f"SELECT * FROM {enquote(schema)}.{enquote(name)} LIMIT 0")
+    cursor = connection.execute(f"SELECT * FROM {enquote(schema, name)} LIMIT 0")
     return tuple(
         Column(column, _clean(str(kind)), comment=comments.get(column, ""))
         for column, kind, *_ in cursor.description or ()

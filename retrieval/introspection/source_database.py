@@ -169,7 +169,7 @@ class SourceDatabase(ABC, Generic[_Opened]):
     # -- what differs between the kinds --------------------------------------------------------
 
     def _name(self, table: Table) -> str:
-        return f"{enquote(table.schema)}.{enquote(table.name)}"
+        return enquote(table.schema, table.name)
 
     def _write_text(self, column: str) -> str:
         return column

@@ -214,7 +214,7 @@ async def _count_tables(
     found = []
     try:
         for counted in access.catalog.tables:
-            sql = f"SELECT count(*) FROM {enquote(counted.schema)}.{enquote(counted.name)}"
+            sql = f"SELECT count(*) FROM {enquote(counted.schema, counted.name)}"
             visible = await _count(executor, sql, access)
             in_all = None if whole is None else await _count(executor, sql, whole)
             found.append({"table": counted.qualified, "visible": visible, "in_all": in_all})

@@ -8,19 +8,17 @@ from typing import Any
 
 import pytest
 
-from bench.fit_score import Ballot, Option, collect_ballots, fit_score
+from bench.fit_score import Ballot, Option, TermPoints, collect_ballots, fit_score
 from evaluation.runs.records import CandidateRecord
-from ranking.score.points import SCALE, Points, TermPoints
+from ranking.score.points import SCALE
 from tests.evaluation.builders import build_record
 
-BEFORE = Points(
-    {
-        "good": TermPoints(0.0, 0.0),
-        "noise": TermPoints(0.0, 0.0),
-        "rare": TermPoints(12.0, 12.0),
-        "kept": TermPoints(-50.0, -50.0, fixed=True),
-    }
-)
+BEFORE = {
+    "good": TermPoints(0.0, 0.0),
+    "noise": TermPoints(0.0, 0.0),
+    "rare": TermPoints(12.0, 12.0),
+    "kept": TermPoints(-50.0, -50.0, fixed=True),
+}
 
 
 def draw(count: int, strength: float = 1.0, seed: int = 0) -> list[Ballot]:
@@ -41,8 +39,8 @@ def draw(count: int, strength: float = 1.0, seed: int = 0) -> list[Ballot]:
 
 def test_the_points_are_the_logarithm_of_the_odds() -> None:
     points = fit_score(draw(1500), BEFORE, 2).points
-    assert points.find("good") == pytest.approx(SCALE, rel=0.15)
-    assert points.find("noise") == pytest.approx(0.0, abs=5.0)
+    assert points["good"].points == pytest.approx(SCALE, rel=0.15)
+    assert points["noise"].points == pytest.approx(0.0, abs=5.0)
 
 
 def test_no_database_has_a_part_in_the_points_that_judge_it() -> None:

@@ -61,7 +61,7 @@ def score(
     base, *terms = result.terms
     assert (base.name, base.value) == ("base", 100.0)
     for term in terms:
-        points = load_points().find(term.name)
+        points = load_points()[term.name]
         assert term.value == pytest.approx(points * term.strength, abs=0.06)
     return {term.name: round(term.strength, 2) for term in terms if term.name not in GRADUAL}
 

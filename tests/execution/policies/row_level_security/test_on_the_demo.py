@@ -52,7 +52,7 @@ def guard(compiled: CompiledPolicy, principal: Principal, query: str) -> Guarded
 
 
 def count(schema: str, name: str) -> str:
-    return f"SELECT count(*) FROM {enquote(schema)}.{enquote(name)}"
+    return f"SELECT count(*) FROM {enquote(schema, name)}"
 
 
 @pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
@@ -70,7 +70,7 @@ def test_without_the_guard_a_role_sees_what_the_guard_shows(
     rules = first.roles[principal.roles[0]]
     refused = []
     for table in first.catalog.tables:
-        name = f"{enquote(table.schema)}.{enquote(table.name)}"
+        name = enquote(table.schema, table.name)
         query = f"SELECT count(*) FROM {name}"
         assert applied.ask(READER, query) == "42501", name
         rule = rules.get(table.qualified)
