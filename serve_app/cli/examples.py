@@ -17,6 +17,7 @@ from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, build_json, confirm, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.examples import add_examples
+from serve_app.operations.exam import ExamChange, add_to_exam
 from serve_app.operations.preparation import prepare
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -69,9 +70,27 @@ def _print_left_out(report: ImportReport) -> None:
 def list_(
     context: typer.Context,
     database: Database,
+    exam: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead, add the answers that reviewers called right to this questions file of "
+            "`eval run`, where it does not have them.",
+        ),
+    ] = None,
 ) -> Output:
     """List the examples of a database."""
-    return Output(_find(context.obj, database), columns=_COLUMNS)
+    examples = _find(context.obj, database)
+    if exam is None:
+        return Output(examples, columns=_COLUMNS)
+    change = add_to_exam(exam, examples)
+    return Output(change, lambda: _print_change(change))
+
+
+def _print_change(change: ExamChange) -> None:
+    say(f"{change.file}: {change.added} questions added, {change.known} were there.")
+    for question in change.differing:
+        say(f"The file has another query: {question}")
 
 
 @app.command("remove")

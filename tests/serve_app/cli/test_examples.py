@@ -60,6 +60,10 @@ def test_in_and_out(config: Path) -> None:
     assert set(known) == {"How many orders are there?", "Who works here?"}
     assert "Who works here?" in run(config, "list", "shop").output
 
+    # Imported pairs have their own file.
+    exam = run(config, "list", "shop", "--exam", str(config.parent / "exam.jsonl"))
+    assert "0 questions added, 0 were there" in exam.output
+
     one = known["Who works here?"]
     assert run(config, "remove", "shop", one, answer="n\n").exit_code == 1
     assert ids(config) == known

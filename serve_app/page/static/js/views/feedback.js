@@ -3,6 +3,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { refer } from "../core/files.js";
+import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { notify } from "../components/notices.js";
@@ -35,7 +36,8 @@ export function useFeedback(answer) {
     try {
       const body = { question: answer.rewritten || answer.question, verdict, correction, ...refer(answer) };
       const { outcome, id } = await requestJson("feedback", { method: "POST", body });
-      const message = DONE[verdict][outcome] || "Recorded. Thank you.";
+      const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
+      const message = `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is a question of the exam." : ""}`;
       setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said }));
       return true;
     } catch (problem) {

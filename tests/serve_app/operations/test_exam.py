@@ -1,0 +1,67 @@
+"""Answers that reviewers called right become questions of the team's own file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from data.benchmarks.load import load_benchmark
+from nl2sql.errors import SettingsError
+from retrieval.index_store.example_store import VerifiedExample
+from serve_app.operations.exam import add_to_exam
+
+GIVEN = VerifiedExample(
+    id="0123456789abcdef",
+    database="shop",
+    question="How many orders?",
+    masked="",
+    sql="SELECT count(*) FROM orders",
+    form="",
+    tables=(),
+    source="feedback",
+    given_by="ada",
+    access="",
+    roles=(),
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    reviewed=True,
+)
+
+
+def test_only_what_a_reviewer_gave_becomes_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "exam.jsonl"
+    others = (
+        replace(GIVEN, id="b" * 16, question="Said by mia?", reviewed=False),
+        replace(GIVEN, id="c" * 16, question="Imported?", source="file", reviewed=False),
+    )
+    earlier = replace(GIVEN, id="d" * 16, question="how many  orders", sql="SELECT 1;")
+    change = add_to_exam(path, (earlier, GIVEN, *others))
+    assert (change.added, change.known, change.differing) == (1, 0, ())
+    (example,) = load_benchmark(str(path), configured=["shop"]).examples
+    assert (example.id, example.golds) == ("0123456789ab", (GIVEN.sql,))
+    assert "mia" not in path.read_text()
+
+
+def test_what_the_file_has_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "exam.jsonl"
+    lines = (
+        {"id": "1", "database": "shop", "question": "How many orders", "query": ["SELECT 7"]},
+        {"id": "2", "database": "shop", "question": "Why?", "unanswerable": "no reasons"},
+    )
+    text = "\n".join(map(json.dumps, lines))
+    path.write_text(text)
+    new = replace(GIVEN, id="e" * 16, question="Wie viele Aufträge?")
+    for added, known in ((1, 1), (0, 2)):
+        change = add_to_exam(path, (GIVEN, new))
+        assert (change.added, change.known) == (added, known)
+        assert change.differing == (GIVEN.question,)
+    written = path.read_text()
+    assert written.startswith(f"{text}\n")
+    assert "Wie viele Aufträge?" in written
+    assert len(load_benchmark(str(path), configured=["shop"]).examples) == 2
+    path.write_text("no JSON\n")
+    with pytest.raises(SettingsError, match="is not JSON"):
+        add_to_exam(path, (GIVEN,))
