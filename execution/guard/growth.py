@@ -205,7 +205,7 @@ class _Measurer:
             if find_star(output) is None:
                 sizes.append(self._measure(output.unalias(), query))
                 continue
-            for source in self._found.selects.get(id(query), ()):
+            for source in self._found.selects.get(id(query), {}).values():
                 sizes += [self._measure_column(source, name) for name in source.columns]
         if any(query.args.get(key) for key in ("group", "distinct", "limit", "offset")):
             # No planner puts such a query in the place of its name.
@@ -354,7 +354,7 @@ class _Measurer:
             return self._count(query.this, table) + self._count(query.expression, table)
         count = 1.0
         if isinstance(query, exp.Select):
-            for source in self._found.selects.get(id(query), ()):
+            for source in self._found.selects.get(id(query), {}).values():
                 count *= self._count_source(source, query, table)
             for output in query.expressions:
                 calls = (self._count_call(call, query) for call in output.find_all(exp.Func))

@@ -248,7 +248,7 @@ def _rewrite(
         texts.setdefault(table.qualified, set()).add(text)
         replace_table(node, text)
     if access.view is not None:
-        complete_groups(found.groups, access.resolver)
+        complete_groups(found, access.resolver)
     sql = render_sql(tree, catalog.dialect)
     tables = frozenset(table.qualified for _, table, _ in found.tables)
     if violation := _check_again(query, sql, tables, texts, access, allowlist):

@@ -54,7 +54,7 @@ def check_recursion(
         step = step.this
     if not isinstance(step, exp.Select):
         return refusal
-    sources = found.selects.get(id(step), ())
+    sources = tuple(found.selects.get(id(step), {}).values())
     if any(source.table is not None for source in sources):
         rounds[id(body)] = 0.0
         return None if _follows_a_key(body, step, found) else refusal

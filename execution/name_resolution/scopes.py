@@ -81,26 +81,18 @@ Ctes = dict[str, Cte]
 
 
 @dataclass(eq=False, slots=True)
-class Group:
-    """A SELECT with a GROUP BY, and its sources by folded name."""
-
-    select: exp.Select
-    sources: dict[str, Source]
-
-
-@dataclass(eq=False, slots=True)
 class Resolution:
     """What a query reads.
 
-    ``tables`` are the nodes of physical tables, each with its table and source. ``origins`` has the
-    source of each column node, by the node's ``id``; ``selects`` the sources in the FROM of each
-    SELECT.
+    ``tables`` are the nodes of physical tables, each with its table and source; ``groups`` the
+    SELECTs with a GROUP BY. ``origins`` has the source of each column node, by the node's ``id``;
+    ``selects`` the sources in the FROM of each SELECT, by their folded names.
     """
 
     tables: list[tuple[exp.Table, Table, Source]] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
+    groups: list[exp.Select] = field(default_factory=list)
     origins: dict[int, Source] = field(default_factory=dict)
-    selects: dict[int, tuple[Source, ...]] = field(default_factory=dict)
+    selects: dict[int, dict[str, Source]] = field(default_factory=dict)
 
 
 class NameResolver:
@@ -119,8 +111,7 @@ class NameResolver:
         self.aliases_everywhere = self.dialect in ("sqlite", "duckdb")
         self.has_whole_rows = self.dialect in ("postgres", "duckdb")
         self.cte_prefix = _find_prefix(self._hidden)
-        self._columns: dict[str, tuple[str, ...]] = {}
-        self._spelled: dict[str, dict[str, str]] = {}
+        self._columns: dict[str, dict[str, str]] = {}
 
     def fold(self, name: exp.Identifier) -> str:
         """A form of the name that is equal for all its spellings."""
@@ -143,11 +134,7 @@ class NameResolver:
 
     def list_columns(self, table: Table) -> tuple[str, ...]:
         """The folded names of a table's columns, in their order."""
-        columns = self._columns.get(table.qualified)
-        if columns is None:
-            columns = tuple(self._fold_stored(column.name) for column in table.columns)
-            self._columns[table.qualified] = columns
-        return columns
+        return tuple(self._map_columns(table))
 
     def fold_table(self, table: Table) -> tuple[str, str]:
         """The folded names of a table's schema and of the table."""
@@ -155,11 +142,15 @@ class NameResolver:
 
     def spell_column(self, table: Table, folded: str) -> str:
         """The column's name as the catalog spells it."""
-        spelled = self._spelled.get(table.qualified)
-        if spelled is None:
-            spelled = {self._fold_stored(column.name): column.name for column in table.columns}
-            self._spelled[table.qualified] = spelled
-        return spelled[folded]
+        return self._map_columns(table)[folded]
+
+    def _map_columns(self, table: Table) -> dict[str, str]:
+        """The folded name of each column → its name."""
+        columns = self._columns.get(table.qualified)
+        if columns is None:
+            columns = {self._fold_stored(column.name): column.name for column in table.columns}
+            self._columns[table.qualified] = columns
+        return columns
 
     def refuse_column(self, sources: Iterable[Source], name: str, node: exp.Expr) -> Unresolved:
         """The error for a column that no source shows; it says whether one hides it."""

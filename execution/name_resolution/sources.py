@@ -60,15 +60,12 @@ class SourceFinder:
         columns: ColumnFinder,
         found: Resolution,
         seen: set[int],
-        cte_names: dict[int, set[str]],
     ) -> None:
-        """``cte_names`` are the names of the CTEs of each WITH, by its ``id``."""
         self._walk = walk
         self._resolver = resolver
         self._columns = columns
         self._found = found
         self._seen = seen
-        self._cte_names = cte_names
 
     def add_joins(
         self, columns: tuple[str, ...], joins: Sequence[exp.Join], scope: Scope, ctes: Ctes
@@ -123,8 +120,6 @@ class SourceFinder:
         is_bare = isinstance(node.this, exp.Identifier) and not node.args.get("db")
         cte = ctes.get(self._resolver.fold(node.this)) if is_bare else None
         if cte is None:
-            if is_bare:
-                self._check_is_no_cte(node)
             table = self._resolver.find_table(node)
             source = self._name(node, Source(self._resolver.list_columns(table), table), scope)
             self._found.tables.append((node, table, source))
@@ -140,23 +135,6 @@ class SourceFinder:
             node.args["alias"].set("this", node.this.copy())
         node.set("this", exp.to_identifier(cte.new_name))
         return source
-
-    def _check_is_no_cte(self, node: exp.Table) -> None:
-        """Raises Unresolved where the database may take the name for a CTE that we do not see.
-
-        PostgreSQL's rules are known to the letter, and DuckDB's parser is asked again; SQLite's
-        CTEs see one another in any order.
-        """
-        if self._resolver.dialect != "sqlite":
-            return
-        name = self._resolver.fold(node.this)
-        around = node.parent
-        while around is not None:
-            if name in self._cte_names.get(id(around.args.get("with_")), ()):
-                raise Unresolved(
-                    "unexplained_table", node.name, f"{node.name} is a table and a CTE here."
-                )
-            around = around.parent
 
     def _add_subquery(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if isinstance(node.this, exp.Query | exp.Values):

@@ -30,7 +30,6 @@ from execution.name_resolution.nodes import (
 from execution.name_resolution.scopes import (
     Cte,
     Ctes,
-    Group,
     NameResolver,
     Resolution,
     Scope,
@@ -61,14 +60,11 @@ class _ScopeWalk:
     def __init__(self, resolver: NameResolver) -> None:
         self._resolver = resolver
         self._seen: set[int] = set()
-        self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
         self._scopes: dict[int, Scope] = {}
         self.found = Resolution()
         self._columns = ColumnFinder(resolver, self.found, self._seen)
-        self._sources = SourceFinder(
-            self, resolver, self._columns, self.found, self._seen, self._cte_names
-        )
+        self._sources = SourceFinder(self, resolver, self._columns, self.found, self._seen)
 
     def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""
@@ -129,40 +125,35 @@ class _ScopeWalk:
         if clause is None:
             return ctes
         within = dict(ctes)
-        self._cte_names[id(clause)] = {
-            self._resolver.fold(cte.args["alias"].this) for cte in clause.expressions
-        }
+        # To SQLite the word says nothing.
+        recursive = self._resolver.dialect == "sqlite" or bool(clause.args.get("recursive"))
+        if recursive:
+            # Each CTE may name those behind it, which are unknown as yet.
+            within |= {
+                self._resolver.fold(cte.args["alias"].this): Cte((), "")
+                for cte in clause.expressions
+            }
         for cte in clause.expressions:
-            self._resolve_cte(cte, bool(clause.args.get("recursive")), clause, parent, within)
+            self._resolve_cte(cte, recursive, parent, within)
         return within
 
     def _resolve_cte(
-        self, cte: exp.CTE, recursive: bool, clause: exp.With, parent: Scope | None, within: Ctes
+        self, cte: exp.CTE, recursive: bool, parent: Scope | None, within: Ctes
     ) -> None:
         alias = cte.args["alias"]
         name = self._resolver.fold(alias.this)
         named = tuple(self._resolver.fold(column) for column in alias.columns)
         self._ctes += 1
         new_name = f"{self._resolver.cte_prefix}{self._ctes}"
-        visible = within
         if recursive:
-            visible = {**within, **self._list_later(clause, cte)}
             outputs: tuple[str, ...] = ()
             if isinstance(cte.this, exp.SetOperation):
                 # Its first part cannot name it, so its outputs are known before the second.
                 outputs = self._columns.list_first_outputs(cte.this)
-            visible[name] = Cte(named + outputs[len(named) :], new_name, cte.this)
-        columns = self.resolve_query(cte.this, parent, visible)
+            within[name] = Cte(named + outputs[len(named) :], new_name, cte.this)
+        columns = self.resolve_query(cte.this, parent, within)
         within[name] = Cte(rename_columns(columns, named, name), new_name, cte.this)
         alias.set("this", exp.to_identifier(new_name))
-
-    def _list_later(self, clause: exp.With, cte: exp.CTE) -> Ctes:
-        """The CTEs behind this one, which WITH RECURSIVE lets it name; unknown as yet."""
-        ctes = clause.expressions
-        at = next(index for index, other in enumerate(ctes) if other is cte)
-        return {
-            self._resolver.fold(later.args["alias"].this): Cte((), "") for later in ctes[at + 1 :]
-        }
 
     def _resolve_select(
         self, node: exp.Select, parent: Scope | None, ctes: Ctes
@@ -175,7 +166,7 @@ class _ScopeWalk:
             scope.columns = self._sources.add_joins(first, joins, scope, ctes)
         for lateral in node.args.get("laterals") or ():
             scope.columns += self._sources.add_source(lateral, scope, ctes)
-        self.found.selects[id(node)] = tuple(scope.sources.values())
+        self.found.selects[id(node)] = scope.sources
         columns = self._columns.list_columns(node.expressions, scope)
         outputs = frozenset(
             name
@@ -205,7 +196,7 @@ class _ScopeWalk:
         for key in ("distinct", "group", "order"):
             self._resolve_order(node.args.get(key), scope, ctes)
         if node.args.get("group") is not None:
-            self.found.groups.append(Group(node, scope.sources))
+            self.found.groups.append(node)
         return columns
 
     def _list_headings(self, query: exp.Expr) -> frozenset[str]:

@@ -12,13 +12,15 @@ PostgreSQL says which column must be grouped by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.helper import ensure_list
 
 from execution.allowlists import load_function_names
-from execution.name_resolution.scopes import Group, NameResolver
+from execution.name_resolution.scopes import NameResolver, Resolution, Source
+
+Sources = Mapping[str, Source]
 
 # No query has more outputs, and Python does not convert numbers with thousands of digits.
 _POSITION = re.compile(r"[0-9]{1,9}")
@@ -26,27 +28,27 @@ _POSITION = re.compile(r"[0-9]{1,9}")
 _UNEQUAL = re.compile(r"(json|xml|point|line|lseg|box|path|polygon|circle)\b", re.IGNORECASE)
 
 
-def complete_groups(groups: Iterable[Group], resolver: NameResolver) -> None:
+def complete_groups(found: Resolution, resolver: NameResolver) -> None:
     """Adds the columns that depend on a primary key to each GROUP BY, in place; on PostgreSQL."""
     if resolver.dialect == "postgres":
-        for group in groups:
-            _complete(group, resolver)
+        for select in found.groups:
+            _complete(select, found.selects[id(select)], resolver)
 
 
-def _complete(group: Group, resolver: NameResolver) -> None:
-    clause = group.select.args["group"]
+def _complete(select: exp.Select, sources: Sources, resolver: NameResolver) -> None:
+    clause = select.args["group"]
     if clause.find(exp.Cube, exp.GroupingSets, exp.Rollup) is not None:
         return
-    columns = {column for source in group.sources.values() for column in source.columns}
+    columns = {column for source in sources.values() for column in source.columns}
     items = [
-        _find_output(item, group.select.expressions, columns, resolver)
+        _find_output(item, select.expressions, columns, resolver)
         for item in _list_items(clause.expressions)
     ]
-    bare = set(_list_bare(group, resolver))
+    bare = set(_list_bare(select, sources, resolver))
     added: list[exp.Column] = []
-    for name, source in group.sources.items():
+    for name, source in sources.items():
         table = source.table
-        named = _list_named(items, name, group, resolver)
+        named = _list_named(items, name, sources, resolver)
         if (
             table is None
             or source.renamed
@@ -75,7 +77,7 @@ def _list_items(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
 
 
 def _list_named(
-    items: Sequence[exp.Expr], source: str, group: Group, resolver: NameResolver
+    items: Sequence[exp.Expr], source: str, sources: Sources, resolver: NameResolver
 ) -> set[str]:
     """The names of the columns among ``items`` that belong to the source, and to no other."""
     named: set[str] = set()
@@ -86,7 +88,7 @@ def _list_named(
         if table is not None:
             owners = {resolver.fold(table)}
         else:
-            owners = {key for key, each in group.sources.items() if name in each.columns}
+            owners = {key for key, each in sources.items() if name in each.columns}
         if owners == {source}:
             named.add(name)
     return named
@@ -99,12 +101,14 @@ _AGGREGATES = load_function_names("growth")["gathering"].union(
 _AFTER_GROUPING = ("expressions", "having", "order", "distinct", "windows", "qualify")
 
 
-def _list_bare(group: Group, resolver: NameResolver) -> Iterator[str | None]:
+def _list_bare(
+    select: exp.Select, sources: Sources, resolver: NameResolver
+) -> Iterator[str | None]:
     """The names of columns outside the aggregates of the query, also in its subqueries.
 
     None stands for all columns: a star, or the name of a source, which is a whole row.
     """
-    args = group.select.args
+    args = select.args
     waiting = [node for key in _AFTER_GROUPING for node in ensure_list(args.get(key))]
     while waiting:
         node = waiting.pop()
@@ -112,8 +116,8 @@ def _list_bare(group: Group, resolver: NameResolver) -> Iterator[str | None]:
             yield None
         elif isinstance(node, exp.Column):
             name = resolver.fold(node.this)
-            yield None if name in group.sources and not node.args.get("table") else name
-        elif not _is_aggregate(node, group.select):
+            yield None if name in sources and not node.args.get("table") else name
+        elif not _is_aggregate(node, select):
             waiting += node.iter_expressions()
 
 

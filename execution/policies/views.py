@@ -51,7 +51,7 @@ def expand_view(
         wrapper = wrap(source)
         replace_table(node, wrapper.text)
         wrappers.append(wrapper)
-    complete_groups(found.groups, resolver)
+    complete_groups(found, resolver)
     return render_sql(tree, resolver.dialect), wrappers
 
 

@@ -9,7 +9,7 @@ in backticks: SQLite reads a name in double quotes as a string if it does not fi
 Names compare without case, and are rendered as the query wrote them. A word in double quotes is a
 name if something visible has that name, and a string otherwise; ``name_resolution`` knows what is
 visible. If it saw more than SQLite, the word would stay a name, and a name in backticks that SQLite
-does not find is an error, never another result. A CTE may recurse without the word RECURSIVE.
+does not find is an error, never another result.
 
 Knows nothing of catalogs or allowlists.
 """
@@ -35,11 +35,10 @@ from execution.parsing.plain_dialect import (
     write_infix,
     write_prefix,
 )
-from nl2sql.sql.names import fold_name, quote_name
+from nl2sql.sql.names import quote_name
 
 _SPELLING = "spelling"
 _IN_DOUBLE_QUOTES = "in_double_quotes"
-_BARE = "bare"
 
 
 def record_spelling(tree: exp.Expr, sql: str) -> None:
@@ -49,11 +48,6 @@ def record_spelling(tree: exp.Expr, sql: str) -> None:
             node.meta[_SPELLING] = node.name
             start = node.meta_get("start")
             node.meta[_IN_DOUBLE_QUOTES] = start is not None and sql[start] == '"'
-        elif isinstance(node, exp.Table) and not node.db:
-            node.meta[_BARE] = True
-    for cte in tree.find_all(exp.CTE):
-        if isinstance(cte.parent, exp.With) and _reads(cte, fold_name(cte.alias, "sqlite")):
-            cte.parent.set("recursive", True)
 
 
 def is_in_double_quotes(name: exp.Identifier) -> bool:
@@ -72,13 +66,6 @@ def restore_spelling(tree: exp.Expr) -> None:
         spelling = read_spelling(name)
         name.set("this", spelling)
         name.set("quoted", quote_name(spelling, "sqlite") != spelling)
-
-
-def _reads(cte: exp.CTE, name: str) -> bool:
-    return any(
-        table.meta_get(_BARE) and fold_name(table.name, "sqlite") == name
-        for table in cte.this.find_all(exp.Table)
-    )
 
 
 # The parts of type names that determine the affinity, in order (sqlite.org/datatype3.html, 3.1).
