@@ -23,17 +23,18 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb.second_check import parse_statement
 from execution.parsing.plain_dialect import (
+    LENGTHENING,
+    PLAIN_TRANSFORMS,
     Builder,
     PlainGenerator,
     PlainParser,
-    PrefixOperator,
     SpanningParser,
-    build_pad,
+    build_call,
     fill,
     read_plus,
+    split_operators,
     write_call,
     write_infix,
-    write_prefix,
 )
 from nl2sql.types import Violation
 
@@ -47,20 +48,13 @@ def _build_series(exclusive: bool) -> Builder:
     return build
 
 
-def _build_regexp_replace(args: list[Any]) -> exp.Expr:
-    text, pattern, replacement, options = fill(args, 4)
-    return exp.RegexpReplace(
-        this=text, expression=pattern, replacement=replacement, modifiers=options
-    )
-
-
 _ZERO = exp.Literal.number(0)
 
 # Zero width space, word joiner, byte order mark: the characters that DuckDB 2.0 reads as spaces
 # and Python does not.
 _SPACES = frozenset("\u200b\u2060\ufeff")
 _SIGNS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
-_LONG_SIGNS = re.compile(r"[~!@#%^&|`?]")
+_REGEXP_KEYS = ("this", "expression", "replacement", "modifiers")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
 _INTERVAL_AMOUNTS = frozenset(
     (
@@ -79,8 +73,7 @@ def _reads_more(sql: str, token: Token) -> bool:
     signs = _SIGNS.match(sql, token.start)
     if signs is None or token.token_type in _QUOTED:
         return False
-    # As in PostgreSQL, + and - end an operator only behind certain signs.
-    run = signs[0] if _LONG_SIGNS.search(signs[0]) else signs[0].rstrip("+-")
+    run = split_operators(signs[0])[0]
     # sqlglot has two tokens for a shift.
     return len(run) > token.end + 1 - token.start and run not in ("<<", ">>")
 
@@ -116,13 +109,10 @@ class GuardedDuckdb(DuckDB):
         INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _INTERVAL_AMOUNTS
 
         FUNCTIONS: ClassVar[dict[str, Builder]] = {
+            **LENGTHENING,
             "GENERATE_SERIES": _build_series(exclusive=False),
-            "LPAD": build_pad(is_left=True),
             "RANGE": _build_series(exclusive=True),
-            "REGEXP_REPLACE": _build_regexp_replace,
-            "REPEAT": exp.Repeat.from_arg_list,
-            "REPLACE": exp.Replace.from_arg_list,
-            "RPAD": build_pad(is_left=False),
+            "REGEXP_REPLACE": build_call(exp.RegexpReplace, *_REGEXP_KEYS),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             **{
@@ -133,11 +123,6 @@ class GuardedDuckdb(DuckDB):
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE", "MAP")
-        }
-        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {
-            TokenType.CURRENT_DATE: exp.CurrentDate,
-            TokenType.CURRENT_TIME: exp.CurrentTime,
-            TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
         }
         PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **DuckDBParser.PRIMARY_PARSERS,
@@ -159,8 +144,6 @@ class GuardedDuckdb(DuckDB):
             **DuckDBParser.UNARY_PARSERS,
             TokenType.PLUS: read_plus,
         }
-        # An arrow is always JSON's; functions that take a lambda are not on the allowlist.
-        LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
 
         def parse_escaped(self, token: Token) -> exp.Expr:
             """``E'…'`` as the text that DuckDB's own grammar reads."""
@@ -204,24 +187,20 @@ class GuardedDuckdb(DuckDB):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **DuckDBGenerator.TRANSFORMS,
+            **PLAIN_TRANSFORMS,
             exp.BitwiseAnd: write_infix("&"),
             exp.BitwiseLeftShift: write_infix("<<"),
             exp.BitwiseOr: write_infix("|"),
             exp.BitwiseRightShift: write_infix(">>"),
-            exp.JSONExtract: write_infix("->"),
-            exp.JSONExtractScalar: write_infix("->>"),
             exp.CosineDistance: write_infix("<=>"),
             exp.Mod: write_infix("%"),
             exp.Pow: write_infix("**"),
             exp.RegexpLike: write_infix("~"),
             exp.Repeat: write_call("REPEAT", "this", "times"),
-            exp.RegexpReplace: write_call(
-                "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
-            ),
+            exp.RegexpReplace: write_call("REGEXP_REPLACE", *_REGEXP_KEYS),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
             exp.StartsWith: write_infix("^@"),
             exp.Substring: write_call("SUBSTRING", "this", "start", "length", "zero_start"),
-            PrefixOperator: write_prefix,
         }
 
         def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:

@@ -24,7 +24,21 @@ Builder = Callable[[list[Any]], exp.Expr]
 Writer = Callable[[Any, Any], str]
 
 # PostgreSQL and DuckDB read two of them in a row as one operator.
-_OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
+OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
+# Only an operator with one of these may end in + or -.
+_FREE_SIGNS = frozenset("~!@#%^&|`?")
+
+
+def split_operators(signs: str) -> list[str]:
+    """The operators that PostgreSQL and DuckDB read in a sequence of operator signs.
+
+    >>> split_operators("<=>-"), split_operators("*-"), split_operators("@-")
+    (['<=>', '-'], ['*', '-'], ['@-'])
+    """
+    if not _FREE_SIGNS.isdisjoint(signs):
+        return [signs]
+    first = signs.rstrip("+-") or signs[:1]
+    return [first, *signs[len(first) :]]
 
 
 class InfixOperator(exp.Expression, exp.Binary):
@@ -45,7 +59,7 @@ class PlainGenerator(Generator):
     def pad_sql(self, expression: exp.Pad) -> str:
         """``LPAD`` or ``RPAD`` with the arguments that were given."""
         name = "LPAD" if expression.args.get("is_left") else "RPAD"
-        return write_call(name, "this", "expression", "fill_pattern")(self, expression)
+        return write_call(name, *_PAD_KEYS)(self, expression)
 
     def not_sql(self, expression: exp.Not) -> str:
         """With parentheses next to an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
@@ -64,12 +78,7 @@ class PlainGenerator(Generator):
 
     def _write_prefix(self, operator: str, expression: exp.Unary) -> str:
         operand = self.sql(expression, "this")
-        return f"{operator}{' ' if operand[:1] in _OPERATOR_SIGNS else ''}{operand}"
-
-
-def write_prefix(generator: Generator, node: PrefixOperator) -> str:
-    """The operator, a space and its operand."""
-    return f"{node.args['operator']} {generator.sql(node, 'this')}"
+        return f"{operator}{' ' if operand[:1] in OPERATOR_SIGNS else ''}{operand}"
 
 
 def read_plus(parser: Parser) -> exp.Expr:
@@ -84,14 +93,22 @@ def fill(args: list[Any], count: int) -> tuple[Any, ...]:
     return (*args, *[None] * (count - len(args)))
 
 
-def build_pad(*, is_left: bool) -> Builder:
-    """Builds ``lpad`` or ``rpad`` with the arguments that are given."""
+def build_call(kind: type[exp.Expr], *keys: str, **fixed: object) -> Builder:
+    """Builds a node of the kind: each argument under its key, in their order, and what is fixed.
 
-    def build(args: list[Any]) -> exp.Expr:
-        text, length, pattern = fill(args, 3)
-        return exp.Pad(this=text, expression=length, fill_pattern=pattern, is_left=is_left)
+    A call with more arguments is a ParseError.
+    """
+    return lambda args: kind(**dict(zip(keys, fill(args, len(keys)), strict=True)), **fixed)
 
-    return build
+
+_PAD_KEYS = ("this", "expression", "fill_pattern")
+# Functions that make texts longer, which PostgreSQL and DuckDB share.
+LENGTHENING: dict[str, Builder] = {
+    "LPAD": build_call(exp.Pad, *_PAD_KEYS, is_left=True),
+    "REPEAT": exp.Repeat.from_arg_list,
+    "REPLACE": exp.Replace.from_arg_list,
+    "RPAD": build_call(exp.Pad, *_PAD_KEYS, is_left=False),
+}
 
 
 def enclose_call(node: exp.Expr | None) -> exp.Expr | None:
@@ -122,6 +139,14 @@ def write_call(name: str, *keys: str) -> Writer:
         )
 
     return write
+
+
+PLAIN_TRANSFORMS: dict[type[exp.Expr], Writer] = {
+    PrefixOperator: lambda self, node: f"{node.args['operator']} {self.sql(node, 'this')}",
+    exp.JSONExtract: write_infix("->"),
+    exp.JSONExtractScalar: write_infix("->>"),
+}
+"""How the dialects write operators, where sqlglot knows others or none."""
 
 
 # What may follow a literal: ``::text``, ``[1]``, ``.a``, ``-> 'a'``.
@@ -198,7 +223,18 @@ _CONDITIONS = (exp.Connector, exp.Escape, exp.Not, exp.Predicate)
 
 
 class SpanningParser(Parser):
-    """Records the places of outputs, for their names, and which parentheses were written."""
+    """Records the places of outputs, for their names, and which parentheses were written.
+
+    For SQLite and DuckDB, which name an output by its text.
+    """
+
+    # An arrow is always JSON's; functions that take a lambda are not on the allowlists.
+    LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
+    NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {
+        TokenType.CURRENT_DATE: exp.CurrentDate,
+        TokenType.CURRENT_TIME: exp.CurrentTime,
+        TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
+    }
 
     def _parse_paren(self) -> exp.Expr | None:
         inner: exp.Expr | None = super()._parse_paren()

@@ -25,20 +25,23 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.parsing.plain_dialect import (
+    LENGTHENING,
+    PLAIN_TRANSFORMS,
+    Builder,
     InfixOperator,
     PlainGenerator,
     PlainParser,
     PrefixOperator,
-    build_pad,
-    fill,
+    build_call,
     read_plus,
     write_call,
     write_infix,
-    write_prefix,
 )
 from execution.postgres.lexemes import OPERATOR, regroup_tokens
 
 _UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"))
+# The fourth argument may be the flags or a start: the names mean nothing here.
+_REGEXP_KEYS = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
 _NAMES = frozenset((TokenType.IDENTIFIER, TokenType.VAR))
 # Operators whose nodes are measured. All operators without a rule of their own in PostgreSQL's
 # grammar have one precedence.
@@ -60,39 +63,6 @@ _INFIX_NODES: dict[str, type[exp.Binary]] = {
     "~": exp.RegexpLike,
     "~*": exp.RegexpILike,
 }
-_RULED_NODES: dict[str, type[exp.Binary]] = {
-    "+": exp.Add,
-    "-": exp.Sub,
-    "*": exp.Mul,
-    "/": exp.Div,
-    "%": exp.Mod,
-    "^": exp.Pow,
-    "<": exp.LT,
-    ">": exp.GT,
-    "=": exp.EQ,
-    "<=": exp.LTE,
-    ">=": exp.GTE,
-    "<>": exp.NEQ,
-    "!=": exp.NEQ,
-}
-
-
-def _build_series(args: list[Any]) -> exp.Expr:
-    start, end, step = fill(args, 3)
-    return exp.GenerateSeries(start=start, end=end, step=step)
-
-
-def _build_regexp_replace(args: list[Any]) -> exp.Expr:
-    # The fourth argument may be the flags or a start: the keys' names have no meaning here.
-    text, pattern, new, fourth, fifth, sixth = fill(args, 6)
-    return exp.RegexpReplace(
-        this=text,
-        expression=pattern,
-        replacement=new,
-        position=fourth,
-        occurrence=fifth,
-        modifiers=sixth,
-    )
 
 
 def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataType) -> exp.Expr:
@@ -104,7 +74,7 @@ def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataTy
 def _build_infix(operator: str, this: exp.Expr | None, other: exp.Expr | None) -> exp.Expr:
     if operator == "@@":
         return exp.MatchAgainst(this=other, expressions=[this])
-    if kind := _INFIX_NODES.get(operator) or _RULED_NODES.get(operator):
+    if kind := _INFIX_NODES.get(operator):
         return kind(this=this, expression=other)
     return InfixOperator(this=this, expression=other, signs=operator)
 
@@ -154,13 +124,10 @@ class GuardedPostgres(Postgres):
         """Functions stay names."""
 
         INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = frozenset((TokenType.STRING,))
-        FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {
-            "GENERATE_SERIES": _build_series,
-            "LPAD": build_pad(is_left=True),
-            "REGEXP_REPLACE": _build_regexp_replace,
-            "REPEAT": exp.Repeat.from_arg_list,
-            "REPLACE": exp.Replace.from_arg_list,
-            "RPAD": build_pad(is_left=False),
+        FUNCTIONS: ClassVar[dict[str, Builder]] = {
+            **LENGTHENING,
+            "GENERATE_SERIES": build_call(exp.GenerateSeries, "start", "end", "step"),
+            "REGEXP_REPLACE": build_call(exp.RegexpReplace, *_REGEXP_KEYS),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: PostgresParser.FUNCTION_PARSERS[name]
@@ -237,24 +204,14 @@ class GuardedPostgres(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
+            **PLAIN_TRANSFORMS,
             # sqlglot drops the other elements of an array that begins with a query.
             exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
             exp.BitString: lambda _, node: f"B'{node.name}'",
             exp.CurrentTime: _write_current_time,
             exp.HexString: lambda _, node: f"X'{node.name}'",
             exp.Interval: _write_interval,
-            exp.JSONExtract: write_infix("->"),
-            exp.JSONExtractScalar: write_infix("->>"),
             exp.Pow: write_infix("^"),
-            exp.RegexpReplace: write_call(
-                "REGEXP_REPLACE",
-                "this",
-                "expression",
-                "replacement",
-                "position",
-                "occurrence",
-                "modifiers",
-            ),
+            exp.RegexpReplace: write_call("REGEXP_REPLACE", *_REGEXP_KEYS),
             InfixOperator: _write_infix_operator,
-            PrefixOperator: write_prefix,
         }

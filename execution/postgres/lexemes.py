@@ -19,12 +19,11 @@ import postgast
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from execution.parsing.plain_dialect import OPERATOR_SIGNS, split_operators
+
 OPERATOR = TokenType.TILDE
 """The token type of every operator without a rule of its own in the grammar."""
 
-_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
-# Only an operator with one of these may end in + or -.
-_FREE_SIGNS = frozenset("~!@#%^&|`?")
 # The operators with grammar rules, and thus precedences, of their own.
 _RULED = {
     "+": TokenType.PLUS,
@@ -51,18 +50,6 @@ _WORD = re.compile(r"[\w$\x80-\U0010ffff]")
 _NUMBERS = frozenset((TokenType.NUMBER, TokenType.HEX_STRING, TokenType.BIT_STRING))
 
 
-def split_operators(signs: str) -> list[str]:
-    """The operators that PostgreSQL reads in a sequence of operator signs.
-
-    >>> split_operators("<=>-"), split_operators("*-"), split_operators("@-")
-    (['<=>', '-'], ['*', '-'], ['@-'])
-    """
-    if not _FREE_SIGNS.isdisjoint(signs):
-        return [signs]
-    first = signs.rstrip("+-") or signs[:1]
-    return [first, *signs[len(first) :]]
-
-
 def regroup_tokens(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
     """sqlglot's tokens of ``sql`` as PostgreSQL groups them. Raises TokenError."""
     at = 0
@@ -71,8 +58,8 @@ def regroup_tokens(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
         first = sql[token.start]
         kind = token.token_type
         until = token.end + 1
-        if first in _SIGNS:
-            while until < len(sql) and sql[until] in _SIGNS:
+        if first in OPERATOR_SIGNS:
+            while until < len(sql) and sql[until] in OPERATOR_SIGNS:
                 until += 1
             start = token.start
             for operator in split_operators(sql[start:until]):

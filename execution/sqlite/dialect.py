@@ -28,12 +28,11 @@ from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.parsing.plain_dialect import (
+    PLAIN_TRANSFORMS,
     PlainGenerator,
-    PrefixOperator,
     SpanningParser,
     read_plus,
     write_infix,
-    write_prefix,
 )
 from nl2sql.sql.names import quote_name
 
@@ -125,16 +124,10 @@ class GuardedSqlite(SQLite):
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             "CASE": SQLiteParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
         }
-        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {
-            TokenType.CURRENT_DATE: exp.CurrentDate,
-            TokenType.CURRENT_TIME: exp.CurrentTime,
-            TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
-        }
         PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **SQLiteParser.PRIMARY_PARSERS,
             TokenType.HEX_STRING: lambda self, token: self.parse_hexadecimal(token),
         }
-        LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **SQLiteParser.UNARY_PARSERS,
             TokenType.PLUS: read_plus,
@@ -192,11 +185,9 @@ class GuardedSqlite(SQLite):
 
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **SQLiteGenerator.TRANSFORMS,
-            PrefixOperator: write_prefix,
+            **PLAIN_TRANSFORMS,
             exp.Div: write_infix("/"),
             exp.HexString: lambda self, node: f"x'{node.name}'",
-            exp.JSONExtract: write_infix("->"),
-            exp.JSONExtractScalar: write_infix("->>"),
         }
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:

@@ -7,8 +7,8 @@ from sqlglot.errors import ParseError
 
 from execution.duckdb.dialect import GuardedDuckdb
 from execution.guard.guard import guard_query
+from execution.parsing.plain_dialect import split_operators
 from execution.policies.access import open_access
-from execution.postgres.lexemes import split_operators
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
