@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from quorumsql.client import Client, connect, open_local
     from quorumsql.errors import QuorumError
 
-__all__ = [
-    "AsyncClient",
-    "Client",
-    "QuorumError",
-    "connect",
-    "open_local",
-]
+__all__ = ["AsyncClient", "Client", "QuorumError", "connect", "open_local"]
 
 # Imported when they are asked for: the command line reads the errors alone, and starts at once.
 _MODULES = {

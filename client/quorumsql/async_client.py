@@ -23,11 +23,7 @@ from quorumsql.contract.answers import (
 )
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse, ReviewResponse
-from quorumsql.contract.history import (
-    ConversationResponse,
-    ConversationsResponse,
-    DeletedResponse,
-)
+from quorumsql.contract.history import ConversationResponse, ConversationsResponse, DeletedResponse
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.runs import RunResponse

@@ -34,14 +34,12 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 EVENT_STREAM = "text/event-stream"
 # The title of a problem document: too many requests at a time.
 BUSY = "Busy"
+
 _CONNECT_S = 10.0
 # The service says something every few seconds.
-_SILENCE_S = 120.0
+STREAM_TIMEOUT = httpx.Timeout(120.0, connect=_CONNECT_S)
 # For requests that need no model.
-_SHORT_S = 60.0
-
-STREAM_TIMEOUT = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
-SHORT_TIMEOUT = httpx.Timeout(_SHORT_S, connect=_CONNECT_S)
+SHORT_TIMEOUT = httpx.Timeout(60.0, connect=_CONNECT_S)
 # An answer is waited for as long as the service works on it.
 ENDLESS_TIMEOUT = httpx.Timeout(None, connect=_CONNECT_S)
 
@@ -162,11 +160,11 @@ def _build(build: Callable[[Any], _T], content: bytes) -> _T:
 
 def read_export(response: httpx.Response) -> Export | NoRows:
     """The rows, or why there are none. Raises what the problem document says."""
-    problem = {} if response.is_success else _read_problem(response)
-    if "outcome" in problem:
-        return NoRows(problem["outcome"], str(problem["detail"]))
     if response.is_success:
         return Export(response.content, response.headers)
+    problem = _read_problem(response)
+    if "outcome" in problem:
+        return NoRows(problem["outcome"], str(problem["detail"]))
     raise translate(response)
 
 

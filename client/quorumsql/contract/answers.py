@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -42,13 +43,17 @@ class ResultColumn(ResponseModel):
     )
 
 
-_EXAMPLE: JsonDict = {
-    "outcome": "answered",
+_TRANSLATED: JsonDict = {
+    "outcome": "translated",
     "question": "How many employees are currently active?",
     "database": "demo_erp",
     "sql": "SELECT COUNT(*) FROM employees WHERE status = 'ACT'",
     "confidence": 0.83,
     "quorum": True,
+}
+_ANSWERED: JsonDict = {
+    **_TRANSLATED,
+    "outcome": "answered",
     "text": "Answer: 302.",
     "text_source": "rule",
     "columns": [{"name": "count", "type": "int8", "heading": "count"}],
@@ -71,7 +76,7 @@ class AnsweredResponse(Listed, Response):
 
     LISTED: ClassVar = ("rows",)
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [_ANSWERED]})
 
     outcome: Literal["answered"] = "answered"
     sql: Text = Field(description="The query before the guard's rewriting.")
@@ -162,20 +167,7 @@ QueryResponse = Annotated[
 class TranslatedResponse(Response):
     """The query, and how sure the vote is."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "outcome": "translated",
-                    "question": "How many employees are currently active?",
-                    "database": "demo_erp",
-                    "sql": "SELECT COUNT(*) FROM employees WHERE status = 'ACT'",
-                    "confidence": 0.83,
-                    "quorum": True,
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [_TRANSLATED]})
 
     outcome: Literal["translated"] = "translated"
     sql: Text = Field(description="The query before the guard's rewriting.")
@@ -188,17 +180,10 @@ TranslateResponse = Annotated[
     Field(discriminator="outcome"),
 ]
 
-_RESPONSES: TypeAdapter[Any] = TypeAdapter(QueryResponse)
-_TRANSLATIONS: TypeAdapter[Any] = TypeAdapter(TranslateResponse)
+read_response: Callable[[Any], QueryResponse] = TypeAdapter(QueryResponse).validate_python
+"""The answer in parsed JSON. Raises ValidationError for another document."""
 
-
-def read_response(body: Any) -> QueryResponse:
-    """The answer in parsed JSON. Raises ValidationError for another document."""
-    response: QueryResponse = _RESPONSES.validate_python(body)
-    return response
-
-
-def read_translation(body: Any) -> TranslateResponse:
-    """The same for ``POST /translate``."""
-    response: TranslateResponse = _TRANSLATIONS.validate_python(body)
-    return response
+read_translation: Callable[[Any], TranslateResponse] = TypeAdapter(
+    TranslateResponse
+).validate_python
+"""The same for ``POST /translate``."""

@@ -70,8 +70,7 @@ class AnswerEvent(ResponseModel):
 
 
 ProgressEvent = Annotated[
-    StageEvent | CandidateEvent | VoteEvent | RowsEvent,
-    Field(discriminator="event"),
+    StageEvent | CandidateEvent | VoteEvent | RowsEvent, Field(discriminator="event")
 ]
 Event = StageEvent | CandidateEvent | VoteEvent | RowsEvent | AnswerEvent
 
