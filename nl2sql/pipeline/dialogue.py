@@ -6,7 +6,7 @@ unchanged. If the turns cannot be read, the question is answered alone, and the 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.errors import Unavailable
@@ -22,21 +22,21 @@ _NOT_KEPT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Answers questions as the pipeline does, taking the session's earlier turns into account."""
+    """Answers questions as the pipeline does, taking the session's earlier turns into account.
 
-    def __init__(
-        self, pipeline: Answerer, generator: Generator, sessions: Conversations | None = None
-    ) -> None:
-        """Without ``sessions`` every question is answered alone."""
-        self._pipeline = pipeline
-        self._generator = generator
-        self._sessions = sessions
+    Without ``sessions`` every question is answered alone.
+    """
+
+    pipeline: Answerer
+    generator: Generator
+    sessions: Conversations | None = None
 
     async def answer(self, question: Question) -> Answer:
         """The answer, with a text if the question asks for one. Raises what the pipeline does."""
         if not question.session and not question.history:
-            return await self._put_in_words(await self._pipeline.answer(question))
+            return await self._put_in_words(await self.pipeline.answer(question))
         clock = StageClock()
         async with clock.time("rewrite"):
             turns, notes = await self._recall(question)
@@ -44,7 +44,7 @@ class Dialogue:
             rewriting = (
                 Rewriting()
                 if question.chosen_sql
-                else await self._generator.rewrite(question, turns)
+                else await self.generator.rewrite(question, turns)
             )
         clock.add_tokens(rewriting.prompt_tokens, rewriting.completion_tokens)
         whole = replace(
@@ -52,7 +52,7 @@ class Dialogue:
             text=rewriting.text or question.text,
             chosen_sql=rewriting.chosen_sql or question.chosen_sql,
         )
-        answer = await self._put_in_words(await self._pipeline.answer(whole))
+        answer = await self._put_in_words(await self.pipeline.answer(whole))
         trace = replace(
             answer.trace,
             rewriting=rewriting,
@@ -66,17 +66,17 @@ class Dialogue:
     async def _recall(self, question: Question) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
         if question.history:
             return question.history, ()
-        if self._sessions is None:
+        if self.sessions is None:
             return (), (_ALONE,)
         try:
-            return await self._sessions.recall(question), ()
+            return await self.sessions.recall(question), ()
         except Unavailable:
             return (), (_ALONE,)
 
     async def _record(self, question: Question, answer: Answer) -> Answer:
-        assert self._sessions is not None
+        assert self.sessions is not None
         try:
-            await self._sessions.record(question, answer)
+            await self.sessions.record(question, answer)
         except Unavailable:
             trace = replace(answer.trace, notes=(*answer.trace.notes, _NOT_KEPT))
             return replace(answer, trace=trace)
@@ -88,7 +88,7 @@ class Dialogue:
             return answer
         clock = StageClock()
         async with clock.time("words"):
-            words = await self._generator.write_answer(question, answer.sql, answer.result)
+            words = await self.generator.write_answer(question, answer.sql, answer.result)
         clock.add_tokens(words.prompt_tokens, words.completion_tokens)
         trace = replace(answer.trace, timings=(*answer.trace.timings, *clock.timings))
         text = " ".join(filter(None, (words.text, words.text and name_definitions(answer))))

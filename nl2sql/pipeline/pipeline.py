@@ -8,7 +8,7 @@ runs concurrently and when to repair; it knows nothing of how a stage works.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
@@ -40,34 +40,29 @@ from nl2sql.types import (
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
 
+@dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Answers questions. Raises Unavailable and its subclasses; all other outcomes are Answers."""
+    """Answers questions. Raises Unavailable and its subclasses; all other outcomes are Answers.
 
-    def __init__(
-        self,
-        stages: Stages,
-        *,
-        derives: bool = True,
-        model_repair: bool = True,
-        pre_sql: bool = False,
-        sampling_timeout_s: float | None = None,
-    ) -> None:
-        """``sampling_timeout_s``: seconds until sampling ends; None: no limit."""
-        self._stages = stages
-        self._model_repair = model_repair
-        self._derives = derives
-        self._pre_sql = pre_sql
-        self._sampling_timeout_s = sampling_timeout_s
+    ``sampling_timeout_s``: seconds until sampling ends; None: no limit.
+    """
+
+    stages: Stages
+    _: KW_ONLY
+    derives: bool = True
+    model_repair: bool = True
+    pre_sql: bool = False
+    sampling_timeout_s: float | None = None
 
     async def answer(self, question: Question) -> Answer:
         """The answer, with the trace of everything that led to it."""
         clock = StageClock()
-        stages = self._stages
+        stages = self.stages
         if question.chosen_sql:
             chosen = Candidate("c1", question.chosen_sql, origin="chosen")
             return await self._run_given(chosen, Trace(question), SchemaContext(), clock)
 
-        deadline = Deadline.after(self._sampling_timeout_s)
+        deadline = Deadline.after(self.sampling_timeout_s)
         trace = Trace(question)
         async with clock.time("retrieve"):
             route, context = await stages.retriever.retrieve(question)
@@ -95,7 +90,7 @@ class Pipeline:
             trace = replace(trace, timings=clock.timings)
             return Refused(intent.code, intent.reason, trace, intent.suggestions)
 
-        if self._pre_sql:
+        if self.pre_sql:
             draft, route, context = await self._search_again(question, route, context, clock)
             trace = replace(trace, draft_query=draft, route=route, context=context)
             if context.refusal:
@@ -109,7 +104,7 @@ class Pipeline:
 
         ranking = Ranking()
         attempts: tuple[Repair, ...] = ()
-        repairs = RepairLoop(stages, ask_model=self._model_repair, deadline=deadline)
+        repairs = RepairLoop(stages, ask_model=self.model_repair, deadline=deadline)
         generated: Generated | None = None
         is_last, is_broken, wanted = False, False, 0
         while generated is None or not (is_last or ranking.settled):
@@ -149,7 +144,7 @@ class Pipeline:
                 attempts += tried
                 report(ranking)
 
-        if self._derives and ranking.winner is not None and not deadline.has_passed:
+        if self.derives and ranking.winner is not None and not deadline.has_passed:
             async with clock.time("derive"):
                 derived = await derive(stages, question, context, plan, ranking)
             if derived is not ranking:
@@ -177,7 +172,7 @@ class Pipeline:
         return answer
 
     async def _check(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
-        verdict = await self._stages.check(question, candidate)
+        verdict = await self.stages.check(question, candidate)
         count_done()
         return verdict
 
@@ -189,7 +184,7 @@ class Pipeline:
         context: SchemaContext,
         plan: Plan,
     ) -> Assessment:
-        assessment = await self._stages.assess(question, candidate, verdict, context, plan)
+        assessment = await self.stages.assess(question, candidate, verdict, context, plan)
         count_done()
         report(assessment)
         return assessment
@@ -198,11 +193,11 @@ class Pipeline:
         self, candidate: Candidate, trace: Trace, context: SchemaContext, clock: StageClock
     ) -> Answer:
         """Runs a query that no model wrote, guarded like any candidate."""
-        question, ranker = trace.question, self._stages.ranker
+        question, ranker = trace.question, self.stages.ranker
         async with clock.time("guard"):
-            verdict = await self._stages.check(question, candidate)
+            verdict = await self.stages.check(question, candidate)
         async with clock.time("assess"):
-            assessed = await self._stages.assess(question, candidate, verdict, context, Plan())
+            assessed = await self.stages.assess(question, candidate, verdict, context, Plan())
         async with clock.time("vote"):
             ranking = await ranker.rank(question, (assessed,), samples=1)
             ranking = await ranker.conclude(question, context, ranking)
@@ -221,22 +216,20 @@ class Pipeline:
         draft = DraftQuery()
         async with clock.time("draft"):
             with suppress(Unavailable, PromptTooLong):
-                draft = await self._stages.generator.write_draft(question, context)
+                draft = await self.stages.generator.write_draft(question, context)
         clock.add_tokens(draft.prompt_tokens, draft.completion_tokens)
         if not draft.sql:
             return "", route, context
         if await run_in_parser_thread(has_new_names, draft.sql, context):
             async with clock.time("retrieve"):
                 with suppress(Unavailable):
-                    route, context = await self._stages.retriever.retrieve(
-                        question, draft=draft.sql
-                    )
+                    route, context = await self.stages.retriever.retrieve(question, draft=draft.sql)
         return draft.sql, route, context
 
     def _describe_end(self, ranking: Ranking, wanted: int, *, is_broken: bool) -> str:
         if is_broken:
             return f"The engine failed. Sampling ended with {ranking.samples} candidates."
         return (
-            f"Sampling ended after {self._sampling_timeout_s:.0f} s with {ranking.samples} of "
+            f"Sampling ended after {self.sampling_timeout_s:.0f} s with {ranking.samples} of "
             f"{wanted} candidates."
         )

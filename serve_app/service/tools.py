@@ -6,6 +6,7 @@ Each is limited to what the principal may see. Knows nothing of MCP or ray.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
@@ -35,28 +36,21 @@ _MOST_SQL = 20_000
 _MOST_TABLES = 200
 
 
+@dataclass(frozen=True, slots=True)
 class ToolService:
-    """Runs queries and describes schemas; queries and searches take turns with the questions."""
+    """Runs queries and describes schemas; queries and searches take turns with the questions.
 
-    def __init__(
-        self,
-        settings: Settings,
-        admission: AdmissionController,
-        *,
-        guard: Guard,
-        executor: Executor,
-        retriever: Retriever,
-        schemas: SchemaDirectory,
-        accounting: Accounting | None = None,
-    ) -> None:
-        """``accounting`` applies the limits of principals to all of them, and records them."""
-        self._settings = settings
-        self._admission = admission
-        self._guard = guard
-        self._executor = executor
-        self._retriever = retriever
-        self._schemas = schemas
-        self._accounting = accounting or Accounting()
+    ``accounting`` applies the limits of principals to all of them, and records them.
+    """
+
+    settings: Settings
+    admission: AdmissionController
+    _: KW_ONLY
+    guard: Guard
+    executor: Executor
+    retriever: Retriever
+    schemas: SchemaDirectory
+    accounting: Accounting = field(default_factory=Accounting)
 
     async def run(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
@@ -66,27 +60,27 @@ class ToolService:
         The answer's ranking has one candidate, with the guarded query if it passed. Raises
         InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError, DeadlineExceeded.
         """
-        limits = self._settings.limits
+        limits = self.settings.limits
         question = Question(
             text=check_filled("sql", sql, _MOST_SQL),
-            database=self._settings.database_name(database, principal),
+            database=self.settings.database_name(database, principal),
             principal=principal,
             k=1,
             seed=0,
             max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
         )
-        async with self._accounting.open(question) as account:
+        async with self.accounting.open(question) as account:
             account.finish(await self._run(account.question))
         return account.answer
 
     async def _run(self, question: Question) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
-        seconds = self._settings.limits.request_timeout_ms / 1000
-        async with ending_in(seconds), self._admission.take(question.principal.name):
-            query = await self._guard.guard(question.database, question.text, question.principal)
+        seconds = self.settings.limits.request_timeout_ms / 1000
+        async with ending_in(seconds), self.admission.take(question.principal.name):
+            query = await self.guard.guard(question.database, question.text, question.principal)
             if isinstance(query, Violation):
                 return Refused(query.code, query.message, Trace(question))
-            result = await self._executor.execute(query, question.max_rows)
+            result = await self.executor.execute(query, question.max_rows)
         candidate = Candidate("run", question.text, 0, origin="chosen")
         if isinstance(result, Diagnostic):
             assessment = Assessment(candidate, query, diagnostic=result)
@@ -94,7 +88,7 @@ class ToolService:
             return Failed(f"{result.message} {result.hint}".rstrip(), trace)
         assessment = Assessment(candidate, query, result=result)
         trace = Trace(question, ranking=Ranking((assessment,)))
-        dialect = self._settings.databases[question.database].dialect
+        dialect = self.settings.databases[question.database].dialect
         words = await run_in_parser_thread(describe_apart, (question.text,), dialect)
         return Answered(question.text, result, 1.0, False, trace, description=words[0])
 
@@ -110,9 +104,9 @@ class ToolService:
             check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:_MOST_TABLES]
         )
         text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
-        name = self._settings.database_name(database, principal)
-        async with self._accounting.record(text, name, principal):
-            return await self._schemas.describe_tables(name, wanted, principal, _MOST_TABLES)
+        name = self.settings.database_name(database, principal)
+        async with self.accounting.record(text, name, principal):
+            return await self.schemas.describe_tables(name, wanted, principal, _MOST_TABLES)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
@@ -122,11 +116,11 @@ class ToolService:
         Counted and recorded like a question. Raises as ``describe_tables`` does.
         """
         text = check_filled("text", text, MOST_QUESTION_CHARS)
-        name = self._settings.database_name(database, principal)
+        name = self.settings.database_name(database, principal)
         searched = Question(text, name, principal, k=1, seed=0, max_rows=1)
-        async with self._accounting.record(f"search_schema: {text}", name, principal):
-            async with self._admission.take(principal.name):
-                _, context = await self._retriever.retrieve(searched)
+        async with self.accounting.record(f"search_schema: {text}", name, principal):
+            async with self.admission.take(principal.name):
+                _, context = await self.retriever.retrieve(searched)
             if context.refusal:
                 raise Forbidden(context.refusal)
         return context

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from itertools import chain, repeat
 from typing import Protocol
@@ -83,43 +83,36 @@ class Verdict:
     telling: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges queries of one principal."""
+    """Judges queries of one principal.
 
-    def __init__(
-        self,
-        guard: Guarding,
-        full: Session,
-        copy: Copy,
-        *,
-        reread: Guarding | None = None,
-        tell: bool = True,
-    ) -> None:
-        """``reread`` writes a query as the guard reads it, but over the copy and hiding nothing.
+    ``reread`` writes a query as the guard reads it, but over the copy and hiding nothing. ``tell``
+    finds out whether results are telling, for one query more each.
+    """
 
-        ``tell`` finds out whether results are telling, for one query more each.
-        """
-        self._guard = guard
-        self._full = full
-        self._copy = copy
-        self._reread = reread
-        self._tell = tell
+    guard: Guarding
+    full: Session
+    copy: Copy
+    _: KW_ONLY
+    reread: Guarding | None = None
+    tell: bool = True
 
     def judge(self, statement: str) -> Verdict:
         """The verdict on one query. Raises what the guard and the sessions raise."""
-        guarded = self._guard(statement)
-        expected = self._copy.run(statement)
+        guarded = self.guard(statement)
+        expected = self.copy.run(statement)
         if isinstance(guarded, Violation):
             if expected.timed_out:
                 return Verdict(Kind.SLOW, "copy", guarded)
             kind = Kind.FORBIDDEN if expected.failed else Kind.REFUSED
             return Verdict(kind, expected.sqlstate, guarded)
-        actual = self._full.run(guarded.sql, guarded.params)
+        actual = self.full.run(guarded.sql, guarded.params)
         kind, detail = self._compare(statement, guarded, expected, actual)
         telling = (
-            self._tell
+            self.tell
             and kind is Kind.EQUAL
-            and bool(describe_difference(self._full.run(statement), actual))
+            and bool(describe_difference(self.full.run(statement), actual))
         )
         return Verdict(kind, detail, guarded=guarded.sql, telling=telling)
 
@@ -135,7 +128,7 @@ class Judge:
         if not difference:
             return (Kind.FAILED_ALIKE, expected.sqlstate) if expected.failed else (Kind.EQUAL, "")
         # What the copy tells, where nothing hidden is left to tell of, gives nothing away.
-        own = self._copy.run(guarded.sql, guarded.params)
+        own = self.copy.run(guarded.sql, guarded.params)
         is_innocent = not describe_difference(own, actual) or self._is_reread(statement, actual)
         if is_innocent and expected.is_unreadable:
             return Kind.LENIENT, difference
@@ -143,8 +136,8 @@ class Judge:
             # An error depends on what a plan computes first.
             return Kind.UNSETTLED, difference
         others = chain(
-            zip(repeat(expected), self._copy.run_otherwise(statement), strict=False),
-            zip(repeat(own), self._copy.run_otherwise(guarded.sql, guarded.params), strict=False),
+            zip(repeat(expected), self.copy.run_otherwise(statement), strict=False),
+            zip(repeat(own), self.copy.run_otherwise(guarded.sql, guarded.params), strict=False),
         )
         if any(describe_difference(usual, other) for usual, other in others):
             return Kind.UNSETTLED, difference
@@ -160,14 +153,14 @@ class Judge:
         uncut = _LAST_LIMIT.sub("", statement)
         if uncut == statement or len(expected.rows) != len(actual.rows) or may_order(uncut):
             return False
-        return is_part(actual, self._copy.run(uncut))
+        return is_part(actual, self.copy.run(uncut))
 
     def _is_reread(self, statement: str, actual: Outcome) -> bool:
         """Whether the copy gives ``actual`` when the query is written as the guard reads it."""
-        reread = self._reread(statement) if self._reread else None
+        reread = self.reread(statement) if self.reread else None
         if not isinstance(reread, GuardedQuery):
             return False
-        return not describe_difference(self._copy.run(reread.sql, reread.params), actual)
+        return not describe_difference(self.copy.run(reread.sql, reread.params), actual)
 
 
 def may_order(statement: str) -> bool:

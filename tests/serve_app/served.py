@@ -33,6 +33,7 @@ from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.app import build_http_app
+from serve_app.service.accounting import Accounting
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
@@ -127,7 +128,7 @@ def build_services(
         executor=executor,
         retriever=retriever,
         schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
-        accounting=access.accounting if access else None,
+        accounting=access.accounting if access else Accounting(),
     )
     return Services(settings, service, tools)
 
