@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Literal
 
 from nl2sql.types import Principal
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.table_store import TableStore
+from retrieval.index_store.table_store import TableStore, read_row
 
 _NOT_REVIEWED = "reviewed_by = '', reviewed_at = NULL, corrected_with = ''"
 
@@ -64,6 +64,72 @@ class FeedbackNote:
     def right_sql(self) -> str:
         """The query that answers the question according to the note; empty if there is none."""
         return self.correction or (self.sql if self.is_right else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """What a reviewer works through: a note, or a question that was asked back.
+
+    ``gravity`` is 2 for an answer that was called wrong, 1 for a question that was asked back, with
+    its queries as ``readings``, and 0 if a correction is there.
+    """
+
+    note: FeedbackNote
+    gravity: int
+    readings: tuple[str, ...] = ()
+
+    @property
+    def queries(self) -> frozenset[tuple[str, str]]:
+        """The database and the SQL of each query."""
+        texts = (self.note.sql, self.note.correction, *self.readings)
+        return frozenset((self.note.database, sql) for sql in texts if sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Whose conversations are searched for what was asked back: of one ``owner``, so many ``days``.
+
+    ``name`` and ``access`` are those of the owner's feedback.
+    """
+
+    owner: str
+    name: str
+    access: str
+    days: int
+
+
+_NOTE = ", ".join(field.name for field in fields(FeedbackNote))
+# The latest turn of each question without an answer or feedback since.
+_ASKED_BACK = """
+SELECT DISTINCT ON (database, asked) 'asked-' || number, database, asked, interpretations[1], false,
+       '', %(name)s::text, '', '', asked_at, '', '', 1, interpretations
+  FROM quorumsql.conversation_turns t
+ CROSS JOIN LATERAL (SELECT coalesce(nullif(rewritten, ''), question) AS asked) AS a
+ WHERE owner = %(owner)s AND outcome = 'clarify' AND interpretations <> '{}'
+   AND asked_at > now() - make_interval(days => %(days)s)
+   AND NOT EXISTS (
+       SELECT 1 FROM quorumsql.conversation_turns n
+        WHERE n.owner = t.owner AND n.database = t.database AND n.number > t.number
+          AND n.outcome = 'answered' AND asked IN (n.question, n.rewritten))
+   AND NOT EXISTS (
+       SELECT 1 FROM quorumsql.feedback f
+        WHERE f.database = t.database AND f.question = asked AND f.given_by = %(name)s
+          AND f.access = %(access)s)
+ ORDER BY database, asked, number DESC
+"""
+_WORST = f"""
+SELECT {_NOTE}, gravity, readings FROM (
+    SELECT {_NOTE}, CASE WHEN correction <> '' AND reviewed_by = '' THEN 0 ELSE 2 END AS gravity,
+           ARRAY[]::text[] AS readings
+      FROM quorumsql.feedback
+    UNION ALL SELECT * FROM ({_ASKED_BACK}) AS asked_back
+) AS items
+ WHERE database = ANY (%(databases)s::text[]) AND is_right = %(is_right)s
+   AND (reviewed_by <> '') = %(is_done)s
+   AND (%(before)s::timestamptz IS NULL
+        OR (gravity, given_at, id) < (%(gravity)s, %(before)s, %(before_id)s))
+ ORDER BY gravity DESC, given_at DESC, id DESC LIMIT %(most)s
+"""
 
 
 def build_note(feedback: Feedback, given_at: datetime) -> FeedbackNote:
@@ -122,32 +188,38 @@ class FeedbackStore(TableStore):
 
     # -- review --------------------------------------------------------------------------------
 
-    async def list_latest(
+    async def list_worst(
         self,
         databases: Collection[str],
+        asker: Asker,
         *,
         is_right: bool,
         is_done: bool,
-        before: tuple[datetime, str] | None,
+        before: tuple[int, datetime, str] | None,
         most: int,
-    ) -> list[FeedbackNote]:
-        """At most ``most`` notes, the latest first; ``before`` is the time and id of one."""
-        return await self._list(
-            FeedbackNote,
-            "feedback",
-            "WHERE database = ANY (%(databases)s::text[]) AND is_right = %(is_right)s"
-            " AND (reviewed_by <> '') = %(is_done)s AND (%(before)s::timestamptz IS NULL"
-            " OR (given_at, id) < (%(before)s, %(before_id)s))"
-            " ORDER BY given_at DESC, id DESC LIMIT %(most)s",
+    ) -> list[ReviewItem]:
+        """At most ``most`` items, the gravest first, the latest first among these.
+
+        ``before`` is the gravity, time and id of one. Of conversations only the asker's are read.
+        """
+        gravity, moment, id_ = before or (0, None, "")
+        rows = await self._fetch(
+            _WORST,
             {
+                **asdict(asker),
                 "databases": list(databases),
                 "is_right": is_right,
                 "is_done": is_done,
-                "before": before[0] if before else None,
-                "before_id": before[1] if before else "",
+                "gravity": gravity,
+                "before": moment,
+                "before_id": id_,
                 "most": most,
             },
         )
+        return [
+            ReviewItem(read_row(FeedbackNote, note), rank, tuple(readings))
+            for *note, rank, readings in rows
+        ]
 
     async def close_corrected(self, correction_id: str, *, all_givers: bool) -> None:
         """Closes open feedback on the same wrong answer as that whose correction was stored.

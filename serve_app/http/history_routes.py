@@ -39,7 +39,7 @@ _GIVEN[202] = {
     "model": FeedbackResponse,
 }
 _REVIEW = describe_responses(
-    "A page of feedback whose queries the principal may run, the latest first.",
+    "A page of feedback whose queries the principal may run; what is open, the gravest first.",
     ReviewResponse,
     403,
     404,

@@ -13,20 +13,29 @@ from typing import Literal
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.protocols import Guard
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
-from retrieval.conversations import find_refused
-from retrieval.cursors import read_time_cursor, write_cursor
+from retrieval.conversations import find_refused, identify_owner
+from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
 from retrieval.examples.records import MOST_CHARS
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
+from retrieval.index_store.feedback_store import (
+    Asker,
+    Feedback,
+    FeedbackNote,
+    FeedbackStore,
+    ReviewItem,
+    build_note,
+)
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.history import render_time
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, NotFound, check_filled
+from serve_app.service.review_causes import find_cause
 from serve_app.service.rights import may_review
 from serve_app.settings import Settings
 
@@ -114,9 +123,10 @@ class ReviewService:
         after: str,
         most: int,
     ) -> ReviewResponse:
-        """A page of feedback, the latest first.
+        """A page of feedback, and of the principal's own questions that were asked back.
 
-        Raises Forbidden, InvalidRequest, UnknownDatabase.
+        What is open is in the order of its gravity, then the latest first. Raises Forbidden,
+        InvalidRequest, UnknownDatabase.
         """
         self._check_right(principal)
         names = self.settings.database_names(principal)
@@ -126,7 +136,7 @@ class ReviewService:
         async with self.accounting.record(
             "list_feedback", database or "", principal, is_limited=False
         ):
-            entries, following = await self._find(
+            items, following = await self._find(
                 names,
                 principal,
                 is_right=verdict == "right",
@@ -134,9 +144,11 @@ class ReviewService:
                 after=after,
                 most=most,
             )
-        return ReviewResponse(
-            entries=[_render_entry(entry) for entry in entries], next=following or None
+        dialects = {name: self.settings.databases[name].dialect for name in names}
+        entries = await run_in_parser_thread(
+            lambda: [_render_item(item, dialects[item.note.database]) for item in items]
         )
+        return ReviewResponse(entries=entries, next=following or None)
 
     async def close(self, id_: str, principal: Principal) -> None:
         """Marks an entry as done.
@@ -179,35 +191,42 @@ class ReviewService:
         is_done: bool,
         after: str,
         most: int,
-    ) -> tuple[list[FeedbackNote], str]:
-        """The entries of a page, and the cursor of the next one."""
-        shown: list[FeedbackNote] = []
-        before, read = read_time_cursor(after), 0
+    ) -> tuple[list[ReviewItem], str]:
+        """The items of a page, and the cursor of the next one."""
+        asker = Asker(
+            identify_owner(principal),
+            principal.name,
+            build_access_key(principal),
+            self.settings.sessions.history_days,
+        )
+        shown: list[ReviewItem] = []
+        before, read = _read_cursor(after), 0
         while read < _MOST_READ:
-            found = await self.store.list_latest(
+            found = await self.store.list_worst(
                 names,
+                asker,
                 is_right=is_right,
                 is_done=is_done,
                 before=before,
                 most=most,
             )
             read += len(found)
-            for entry, passes in zip(found, await self._judge(found, principal), strict=True):
-                before = (entry.given_at, entry.id)
+            for item, passes in zip(found, await self._judge(found, principal), strict=True):
+                before = (item.gravity, item.note.given_at, item.note.id)
                 if passes:
-                    shown.append(entry)
+                    shown.append(item)
                 if len(shown) == most:
-                    return shown, _write(entry)
+                    return shown, _write_cursor(item)
             if len(found) < most:
                 return shown, ""
-        return shown, _write(found[-1])
+        return shown, _write_cursor(found[-1])
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
         """Whether there is such an entry and the reviewer may run its queries."""
         found = await self.store.find(id_) if _is_id(id_) else None
         if found is None or found.database not in self.settings.database_names(reviewer):
             return False
-        return (await self._judge([found], reviewer))[0]
+        return (await self._judge([ReviewItem(found, 0)], reviewer))[0]
 
     def _check_right(self, principal: Principal) -> None:
         if not may_review(self.settings, principal):
@@ -215,20 +234,11 @@ class ReviewService:
                 "You may not review answers.", hint="page.review_roles names the roles that may."
             )
 
-    async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
-        """Whether the principal may run the queries of each entry."""
-        queries = {
-            (entry.database, sql)
-            for entry in entries
-            for sql in (entry.sql, entry.correction)
-            if sql
-        }
+    async def _judge(self, items: list[ReviewItem], principal: Principal) -> list[bool]:
+        """Whether the principal may run the queries of each item."""
+        queries = frozenset[tuple[str, str]]().union(*(item.queries for item in items))
         refused = await find_refused(self.guard, queries, principal)
-        return [
-            (entry.database, entry.sql) not in refused
-            and (entry.database, entry.correction) not in refused
-            for entry in entries
-        ]
+        return [refused.isdisjoint(item.queries) for item in items]
 
 
 def _build_missing() -> NotFound:
@@ -239,17 +249,29 @@ def _is_id(id_: str) -> bool:
     return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
 
 
-def _write(entry: FeedbackNote) -> str:
-    return write_cursor(entry.given_at.isoformat(), entry.id)
+def _write_cursor(item: ReviewItem) -> str:
+    return write_cursor(item.note.given_at.isoformat(), f"{item.gravity}{item.note.id}")
 
 
-def _render_entry(entry: FeedbackNote) -> ReviewEntryResponse:
+def _read_cursor(text: str) -> tuple[int, datetime, str] | None:
+    if (key := read_time_cursor(text)) is None:
+        return None
+    moment, id_ = key
+    if id_[:1] not in tuple("012"):
+        raise refuse_cursor()
+    return int(id_[0]), moment, id_[1:]
+
+
+def _render_item(item: ReviewItem, dialect: str) -> ReviewEntryResponse:
+    entry = item.note
+    cause = find_cause(item, dialect)
     return copy_fields(
         ReviewEntryResponse,
         entry,
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
         corrected_by=_name_corrector(entry),
+        **cause._asdict(),
     )
 
 

@@ -46,8 +46,11 @@ class FeedbackResponse(ResponseModel):
     id: str = Field("", description="Its own id: `DELETE /feedback/{id}` takes it back.")
 
 
+ReviewKind = Literal["right", "wrong", "asked_back", "corrected"]
+
+
 class ReviewEntryResponse(ResponseModel):
-    """Feedback on one answer."""
+    """Feedback on one answer, or a question that was asked back."""
 
     id: Text
     database: Text
@@ -61,10 +64,19 @@ class ReviewEntryResponse(ResponseModel):
     corrected_by: Text = Field(
         "", description="Who gave the query that answers the question; empty: nobody yet."
     )
+    kind: ReviewKind = Field(
+        "wrong",
+        description="`asked_back`: a question of your own that was asked back, with the first "
+        "reading as `sql`. `corrected`: a correction is there to be looked at.",
+    )
+    cause: Literal["table", "value", "definition", "other"] = Field(
+        "other", description="What was not found or is not defined, as far as the queries show it."
+    )
+    fix: Text = Field("", description="The smallest change that helps, in words.")
 
 
 class ReviewResponse(Listed):
-    """A page of feedback, the latest first; it may be empty though others follow."""
+    """A page of feedback, the gravest first; it may be empty though others follow."""
 
     LISTED: ClassVar = ("entries",)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.serve_app.page_service import PageService
+from nl2sql.types import Principal
+from retrieval.conversations import identify_owner
+from retrieval.cursors import write_cursor
+from retrieval.index_store.conversation_store import ConversationStore, KeptTurn
+from tests.serve_app.page_service import PRINCIPALS, PageService
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 COUNT = "SELECT count(*) FROM employees"
+ACTIVE = "SELECT count(*) FROM employees WHERE status = 'ACT'"
 PAY = "SELECT sum(net_amt) FROM payslips"
 OTHERS = ("mia", "noa", "cleo", "eve")
 
@@ -24,6 +30,24 @@ async def judge(
     assert response.status_code in (200, 202), response.text
     id_: str = response.json()["id"]
     return id_
+
+
+async def ask_back(service: PageService, name: str, question: str, sql: str = COUNT) -> None:
+    """Stores a turn of a conversation that ended in a question to the person."""
+    value = PRINCIPALS[name]
+    attributes = tuple(value.get("attributes", {}).items())
+    turn = KeptTurn(
+        id=0,
+        database="demo_erp",
+        question=question,
+        rewritten="",
+        outcome="clarify",
+        sql="",
+        asked_at=datetime.now(UTC),
+        interpretations=(sql, ACTIVE),
+    )
+    owner = identify_owner(Principal(name, tuple(value["roles"]), attributes))
+    await ConversationStore(service.store).add(owner, "s1", turn, most=9)
 
 
 async def list_entries(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -87,9 +111,48 @@ async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
     assert (await list_questions(service, "ada"))[0] == "How many, 1?"
 
 
-# -- corrections -----------------------------------------------------------------------------------
+async def test_the_gravest_comes_first_with_its_cause_and_a_fix(service: PageService) -> None:
+    await judge(service, "mia", "How many are active?", correction=ACTIVE)
+    await ask_back(service, "ada", "How many of them?")
+    await judge(service, "mia", "How many in 31?")
+    await judge(service, "mia", "How many?")
+    found = await list_entries(service, "ada")
+    assert [(each["kind"], each["cause"], each["question"]) for each in found] == [
+        ("wrong", "other", "How many?"),
+        ("wrong", "value", "How many in 31?"),
+        ("asked_back", "definition", "How many of them?"),
+        ("corrected", "value", "How many are active?"),
+    ]
+    assert found[2]["fix"] == "Define the word of the question that means status: ACT."
+    assert found[3]["fix"].endswith("to the synonyms of the value status: ACT.")
+    assert await list_questions(service, "ada", state="done") == []
+    # The cursor of another list.
+    cursor = write_cursor("2026-01-01T00:00:00+00:00", "x")
+    response = await service.send("ada", "GET", "/feedback", params={"after": cursor})
+    assert response.status_code == 422
 
-ACTIVE = "SELECT count(*) FROM employees WHERE status = 'ACT'"
+
+async def test_what_was_asked_back_is_shown_to_who_asked_until_it_is_settled(
+    service: PageService,
+) -> None:
+    await ask_back(service, "mia", "Asked by mia?")
+    await ask_back(service, "ravi", "Asked by ravi?")
+    await ask_back(service, "ravi", "Now hidden?", sql=PAY)
+    assert await list_questions(service, "ada") == []
+    (entry,) = await list_entries(service, "ravi")
+    assert (entry["question"], entry["given_by"]) == ("Asked by ravi?", "ravi")
+    for method, path in (
+        ("POST", f"/feedback/{entry['id']}/done"),
+        ("DELETE", "/feedback/asked-1"),
+    ):
+        assert (await service.send("ravi", method, path)).status_code == 404
+    response = await service.send("mia", "GET", "/feedback")
+    assert response.status_code == 403
+    await judge(service, "ravi", "Asked by ravi?", correction=ACTIVE)
+    assert await list_questions(service, "ravi") == []
+
+
+# -- corrections -----------------------------------------------------------------------------------
 
 
 async def count_examples(service: PageService) -> int:

@@ -211,6 +211,8 @@ def build_review(now: str) -> list[dict[str, Any]]:
             "id": str(number), "database": DATABASE, "question": question, "sql": wrong,
             "correction": "" if number else WINNER, "given_by": "Jon Weber", "given_at": now,
             "state": "open", "reviewed_by": "", "corrected_by": "" if number else "Jon Weber",
+            "kind": "wrong" if number else "corrected", "cause": "other" if number else "value",
+            "fix": "Add what the question says to the synonyms of the value status: CXL.",
         }
         for number, question in enumerate(pick("review"))
     ]  # fmt: skip

@@ -222,6 +222,12 @@ def test_history_delete_undo(either: Reader) -> None:
 def test_review_is_worked_through(either: Reader) -> None:
     either.visit("#/review")
     either.see(".review-list")
+    # The service lists the corrected one first; the worse one is shown first.
+    heads = either.page.locator("section h2").all_inner_texts()
+    assert [head.lower() for head in heads] == [
+        "called wrong (1)",
+        "corrected, to be looked at: a value was not found (1)",
+    ]
     either.press("button:has-text('Mark as done')")
     either.wait_until("document.querySelectorAll('.review-entry').length === 1")
     either.page.click("button:has-text('Done') >> nth=0")
