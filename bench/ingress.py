@@ -48,7 +48,7 @@ from nl2sql.pipeline.stages import StageClock
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
-from serve_app.ray.replicas import Ingress
+from serve_app.ray.ingress import Ingress
 from serve_app.reporting import SilentReporter
 from serve_app.settings import load_settings
 from tests.fakes import StubEngine

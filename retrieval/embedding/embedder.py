@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.errors import SettingsError
-from retrieval.embedding.minilm import MiniLm
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # Installed by `make install` without its dependencies, which include torch.
@@ -73,6 +72,8 @@ class Embedder:
     def _load(self) -> SentenceModel:
         try:
             if self.name == DEFAULT_MODEL:
+                from retrieval.embedding.minilm import MiniLm
+
                 return MiniLm(self._find_weights())
             return _OtherModel(self.name)
         except ImportError as error:

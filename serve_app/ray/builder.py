@@ -17,10 +17,10 @@ from ray.serve import Application
 
 from generation.engines.choice import has_gpu
 from serve_app.composition.wiring import Wiring
-from serve_app.ray.replicas import (
-    EngineReplica,
-    Ingress,
-    StageReplica,
+from serve_app.ray.engine_replica import EngineReplica
+from serve_app.ray.ingress import Ingress
+from serve_app.ray.stage_replica import StageReplica
+from serve_app.ray.stages import (
     build_executor,
     build_planner,
     build_ranker,
@@ -116,7 +116,7 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -
         health_check_timeout_s=60,
         **options,
     )
-    return deployment.bind(wiring)
+    return deployment.bind(wiring.models)
 
 
 def _bind_stages(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serve_app.ray.replicas import EngineReplica
+from serve_app.ray.engine_replica import EngineReplica
 from tests.serve_app.echo_engine import EchoEngine
 
 

@@ -16,7 +16,7 @@ from nl2sql.errors import DeadlineExceeded
 from nl2sql.types import Message, Prompt, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.remote import RemoteStage
-from serve_app.ray.replicas import StageReplica
+from serve_app.ray.stage_replica import StageReplica
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.echo_replica import EchoReplica
 
