@@ -127,7 +127,7 @@ def parse_semantics(
     try:
         return SemanticsFile(Semantics.model_validate(value), path, lines or {})
     except ValidationError as error:
-        problems = (_read_problem(problem) for problem in error.errors())
+        problems = (read_problem(problem) for problem in error.errors())
         described = [_describe(problem, path.name, lines or {}) for problem in problems]
         raise SettingsError(f"{path}: " + "; ".join(described)) from error
 
@@ -140,7 +140,8 @@ def _describe(problem: Problem, name: str, lines: Mapping[tuple[str, ...], int])
     return f"{where}: {'.'.join(problem.place) or 'the file'}: {problem.text}"
 
 
-def _read_problem(problem: Any) -> Problem:
+def read_problem(problem: Any) -> Problem:
+    """One of pydantic's errors, in words."""
     place = tuple(str(part) for part in problem["loc"] if part != "[key]")
     kind = problem["type"]
     if kind == "extra_forbidden":

@@ -20,6 +20,7 @@ from nl2sql.yaml_file import find_nearest, suggest
 
 _BEFORE_EXPRESSION = "SELECT "
 _BEFORE_CONDITION = "SELECT 1 WHERE "
+_PLAIN_QUERY = {"expressions", "from_"}
 
 
 class UnusableDefinition(Exception):
@@ -70,7 +71,7 @@ def read_condition(text: str, dialect: str, place: tuple[str, ...]) -> exp.Expr:
     return tree
 
 
-def _list_clauses(select: exp.Select) -> list[str]:
+def _list_clauses(select: exp.Expr) -> list[str]:
     return [name for name, value in select.args.items() if value]
 
 
@@ -94,6 +95,31 @@ def _read(text: str, before: str, dialect: str, place: tuple[str, ...]) -> exp.S
             if key in identifier.meta:
                 identifier.meta[key] -= len(before)
     return tree
+
+
+def rewrite_columns(text: str, dialect: str, rewrite: Callable[[exp.Column, str], str]) -> str:
+    """An expression in which ``rewrite`` writes each column anew; it is given the column's text.
+
+    Raises UnusableDefinition.
+
+    >>> rewrite_columns("sum(a + b.c)", "postgres", lambda column, text: text.upper())
+    'sum(A + B.C)'
+    """
+    parts, end = [], 0
+    tree = _read(text, _BEFORE_EXPRESSION, dialect, ())
+    for (start, stop), column in sorted(
+        ((_find_span(column), column) for column in tree.find_all(exp.Column)),
+        key=lambda found: found[0],
+    ):
+        parts += [text[end:start], rewrite(column, text[start:stop])]
+        end = stop
+    return "".join((*parts, text[end:]))
+
+
+def _find_span(column: exp.Column) -> tuple[int, int]:
+    """Where the column's name begins and ends in the text that was read."""
+    parts = [part for part in column.args.values() if isinstance(part, exp.Identifier)]
+    return min(part.meta["start"] for part in parts), max(part.meta["end"] for part in parts) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +160,7 @@ class DefinitionColumns:
         names = []
         for column in tree.find_all(exp.Column):
             found_table, found = self.find(column, place)
-            parts = [part for part in column.args.values() if isinstance(part, exp.Identifier)]
-            start = min(part.meta["start"] for part in parts)
-            end = max(part.meta["end"] for part in parts) + 1
-            names.append(ColumnName(start, end, found_table, found))
+            names.append(ColumnName(*_find_span(column), found_table, found))
         names.sort(key=lambda name: name.start)
         return SqlPart(text, tuple(names))
 
@@ -148,14 +171,7 @@ class DefinitionColumns:
                 f"write {column.name} with its table, as table.{column.name}", place
             )
         dialect = self._catalog.dialect
-        name = read_identifier(column.args["table"], dialect)
-        schema = read_identifier(column.args.get("db"), dialect)
-        table = self._catalog.resolve(name, schema)
-        if table is None:
-            shown = f"{schema}.{name}" if schema else name
-            raise UnusableDefinition(
-                f"there is no table {shown!r}{self._suggest_table(name, shown)}", place
-            )
+        table = self._find_table(column, "table", place)
         wanted = read_identifier(column.this, dialect)
         found = next(
             (known for known in table.columns if fold_name(known.name, dialect) == wanted), None
@@ -164,6 +180,33 @@ class DefinitionColumns:
             near = suggest(wanted, [known.name for known in table.columns])
             raise UnusableDefinition(f"{table.qualified} has no column {wanted!r}{near}", place)
         return table, found
+
+    def read_table(self, query: str) -> Table:
+        """The table whose rows a query reads as they are."""
+        tree = _read(query, "", self._catalog.dialect, ())
+        source = tree.args["from_"].this if set(_list_clauses(tree)) == _PLAIN_QUERY else None
+        if (
+            not isinstance(source, exp.Table)
+            or set(_list_clauses(source)) - {"this", "db", "catalog"}
+            or any(
+                not isinstance(each, exp.Column) and each != exp.Star() for each in tree.expressions
+            )
+        ):
+            text = f"its rows are not simply those of a table: {join_lines(query)}"
+            raise UnusableDefinition(text)
+        return self._find_table(source)
+
+    def _find_table(self, named: exp.Expr, key: str = "this", place: tuple[str, ...] = ()) -> Table:
+        """The table of a table's or column's name, which is under ``key``."""
+        name = read_identifier(named.args[key], self._catalog.dialect)
+        schema = read_identifier(named.args.get("db"), self._catalog.dialect)
+        table = self._catalog.resolve(name, schema)
+        if table is None:
+            shown = f"{schema}.{name}" if schema else name
+            raise UnusableDefinition(
+                f"there is no table {shown!r}{self._suggest_table(name, shown)}", place
+            )
+        return table
 
     def _suggest_table(self, name: str, shown: str) -> str:
         near = find_nearest(shown, [table.qualified for table in self._catalog.tables])

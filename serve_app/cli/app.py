@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
+    "semantics": CommandPlace("semantics", "app", "Import definitions of other tools."),
     "keys": CommandPlace("keys", "app", "Create, list and revoke API keys."),
     "audit": CommandPlace(
         "records", "audit", "Print the audit log of the index; with --json, whole."

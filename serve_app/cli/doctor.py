@@ -11,6 +11,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.checks import Check
+from serve_app.operations.checks.databases import check_definitions_alone
 from serve_app.operations.checks.run import run_checks
 
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
@@ -20,11 +21,15 @@ _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[
 def doctor(
     context: typer.Context,
     databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
+    definitions: Annotated[
+        bool, typer.Option("--definitions", help="Check only the files of definitions, as in CI.")
+    ] = False,
 ) -> Output:
     """Check databases, definitions, index, weights, cores or GPU, memory and ports."""
     cli: CliContext = context.obj
     checks = []
-    for check in run_checks(cli.settings, databases or ()):
+    run = check_definitions_alone if definitions else run_checks
+    for check in run(cli.settings, databases or ()):
         _print_check(check)
         checks.append(check)
     failed = any(check.status == "failed" for check in checks)

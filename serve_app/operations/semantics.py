@@ -1,11 +1,17 @@
-"""Checks files of definitions against the catalog, the guard and the database."""
+"""Checks files of definitions against the catalog, the guard and the database, and imports them."""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
+from retrieval.semantics.importing.importer import LeftOut, import_definitions
 from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import Problem, SemanticsFile
 from serve_app.composition.database_kinds import read_allowlist
@@ -60,3 +66,22 @@ async def check_definitions(
     finally:
         await executor.close()
     return count, (*problems, *wrong)
+
+
+async def import_checked(
+    wiring: Wiring, database: str, paths: Sequence[Path]
+) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:
+    """A file of those definitions in other tools' files that pass all checks, as plain values.
+
+    And what is left out. Raises SettingsError, DatabaseUnavailable.
+    """
+    catalog = await asyncio.to_thread(wiring.source(database).read_catalog)
+    file, left_out = await asyncio.to_thread(import_definitions, paths, catalog)
+    _, problems = await check_definitions(wiring, file, catalog)
+    content = file.semantics.model_dump(mode="json", exclude_defaults=True) | {"version": 1}
+    wrong = []
+    for problem in problems:
+        section, name = problem.place[:2]
+        content[section].pop(name, None)
+        wrong.append(LeftOut(name, problem.text))
+    return {key: value for key, value in content.items() if value}, (*left_out, *wrong)

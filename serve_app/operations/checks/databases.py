@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
@@ -30,6 +30,14 @@ def check_databases(settings: Settings, names: Sequence[str]) -> list[Check]:
     wiring = build_wiring(settings, server)
     checks = [Check("embedded PostgreSQL", "ok", wiring.socket_folder)] if server else []
     return [*checks, *asyncio.run(_check_all(wiring, names))]
+
+
+def check_definitions_alone(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Check]:
+    """Checks the definitions of ``databases``, by default of all. Raises as ``check_databases``."""
+    wiring = build_wiring(settings, start_embedded_server(settings))
+    for name in map(settings.database_name, databases or settings.databases):
+        if settings.databases[name].semantics is not None:
+            yield asyncio.run(_check_semantics(wiring, name))
 
 
 async def _check_all(wiring: Wiring, names: Sequence[str]) -> list[Check]:

@@ -1,0 +1,320 @@
+"""Definitions of dbt, Cube and WrenAI: what they mean in ours, and what is left out, with reasons.
+
+The files are small ones in the form of the tools' own; none is a copy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from retrieval.semantics.importing.importer import import_definitions
+from retrieval.semantics.resolution import resolve_definitions
+from tests.fakes import SHOP
+
+Importer = Callable[..., tuple[dict[str, Any], dict[str, str]]]
+"""Takes the text or value of a file and its name; returns the sections, and reasons by name."""
+
+
+@pytest.fixture
+def bring_in(tmp_path: Path) -> Importer:
+    def run(content: Any, name: str = "file.json") -> tuple[dict[str, Any], dict[str, str]]:
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        file, left_out = import_definitions([path], SHOP)
+        resolved, problems = resolve_definitions(file, SHOP)
+        assert not problems
+        found = file.semantics.model_dump(mode="json", exclude_defaults=True)
+        assert len(resolved) == sum(len(found.get(key, ())) for key in found if key != "version")
+        return found, {each.what: each.reason for each in left_out}
+
+    return run
+
+
+def metric(name: str, kind: str, where: str = "", **params: Any) -> dict[str, Any]:
+    filters = {"where_filters": [{"where_sql_template": where}]} if where else None
+    empty: dict[str, Any] = {
+        "measure": None,
+        "numerator": None,
+        "denominator": None,
+        "expr": None,
+        "metrics": [],
+    }
+    return {"name": name, "type": kind, "type_params": empty | params, "filter": filters}
+
+
+def uses(name: str, where: str = "", **others: Any) -> dict[str, Any]:
+    return {"name": name, "filter": where or None, "alias": None, **others}
+
+
+OPEN = "{{ Dimension('order__status') }} = 'open'\n"
+GERMAN = "{{ Dimension('customer__land') }} = 'DE'"
+MODELS = yaml.safe_load("""\
+- name: orders
+  node_relation: {alias: orders, schema_name: sales, database: x}
+  entities:
+    - {name: order, type: primary, expr: id}
+    - {name: customer, type: foreign, expr: customer_id}
+  dimensions:
+    - {name: status, type: categorical, expr: null}
+    - {name: large, type: categorical, expr: total > 100}
+    - {name: period, type: time, type_params: {validity_params: {is_start: true}}}
+  measures:
+    - {name: order_count, agg: sum, expr: "1", description: null, non_additive_dimension: null}
+    - {name: value, agg: sum, expr: total, label: Order Value (net)}
+    - {name: typical, agg: median, expr: total}
+    - {name: big, agg: sum_boolean, expr: total > 100 or total is null}
+    - {name: stock, agg: sum, expr: total, non_additive_dimension: {name: placed_at}}
+- name: people
+  node_relation: {alias: customers, schema_name: sales}
+  entities: [{name: customer, type: primary, expr: id}]
+  dimensions: [{name: land, type: categorical, expr: country}]
+  measures: [{name: buyers, agg: count_distinct, expr: id}]
+""")
+METRICS = [
+    metric("orders", "simple", measure=uses("order_count")),
+    metric("open_value", "simple", OPEN, measure=uses("value")),
+    metric("german_value", "simple", GERMAN, measure=uses("value", OPEN)),
+    metric("open_share", "ratio", numerator=uses("orders", OPEN), denominator=uses("orders")),
+    metric("mean", "derived", expr="v / n", metrics=[
+        uses("open_value", alias="v"), uses("orders", alias="n")]),
+    metric("per_head", "ratio", numerator=uses("orders"), denominator=uses("heads")),
+    metric("heads", "simple", measure=uses("buyers")),
+    metric("growth", "derived", expr="orders - before", metrics=[
+        uses("orders"), uses("orders", alias="before", offset_window={"count": 1})]),
+    metric("so_far", "cumulative", measure=uses("value")),
+    metric("filled", "simple", measure=uses("value", join_to_timespine=True)),
+    metric("late", "simple", "{{ TimeDimension('order__placed_at', 'day') }} > now()",
+           measure=uses("value")),
+    metric("maybe", "simple", GERMAN + " or " + OPEN, measure=uses("value")),
+    metric("round", "derived", expr="round + 1", metrics=[uses("round")]),
+]  # fmt: skip
+
+
+def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
+    manifest = {
+        "nodes": {
+            "model.x.orders": {"description": "", "columns": {"total": {"description": "Euros"}}},
+            "test.x.a": {"test_metadata": {"name": "accepted_values", "kwargs": {}}},
+        },
+        "semantic_models": MODELS,
+        "metrics": {f"metric.x.{each['name']}": each for each in METRICS},
+    }
+    found, left_out = bring_in(manifest)
+    left_out = {what.rpartition(": ")[2]: reason for what, reason in left_out.items()}
+    total = "sum(orders.total)"
+    assert found["measures"] == {
+        "orders": {"expression": "count(orders.id)", "synonyms": ["order count"]},
+        "open value": {"expression": total, "filter": "orders.status = 'open'"},
+        "german value": {
+            "expression": total,
+            "filter": "(orders.status = 'open') AND (customers.country = 'DE')",
+            "joins": ["orders.customer_id = customers.id"],
+        },
+        "open share": {
+            "expression": "1.0 * count(orders.id) FILTER (WHERE orders.status = 'open')"
+            " / nullif(count(orders.id), 0)"
+        },
+        "mean": {"expression": f"{total} FILTER (WHERE orders.status = 'open') / count(orders.id)"},
+        "heads": {"expression": "count(DISTINCT customers.id)", "synonyms": ["buyers"]},
+        "value": {"expression": total, "synonyms": ["Order Value net"]},
+        "typical": {"expression": "percentile_cont(0.5) WITHIN GROUP (ORDER BY orders.total)"},
+        "big": {
+            "expression": "sum(CASE WHEN orders.total > 100 or orders.total is null"
+            " THEN 1 ELSE 0 END)"
+        },
+    }
+    assert found["dimensions"] == {
+        "large": {"expression": "orders.total > 100"},
+        "land": {"expression": "customers.country"},
+    }
+    several = "its measures read several tables; a join would repeat rows or leave them out"
+    reasons = {
+        "orders.status": "it is a column, which is found by its own name",
+        "orders.period": "it has validity, which definitions do not have",
+        "orders.stock": "it has non_additive_dimension, which definitions do not have",
+        "metrics.per_head": several,
+        "orders.growth": "it has offset_window, which definitions do not have",
+        "metrics.so_far": "a cumulative metric needs a window or a join over time",
+        "orders.filled": "it has join_to_timespine, which definitions do not have",
+        "orders.late": "it has a template: {{ TimeDimension('order__placed_at', 'day') }} > now()",
+        "orders.maybe": "it counts rows without a partner, which joins leave out",
+    }
+    assert left_out.items() >= reasons.items()
+    assert left_out.keys() - reasons.keys() == {
+        "metrics.round",
+        "nodes.description (1)",
+        "nodes.test_metadata (1)",
+    }
+
+
+CUBES = """\
+cubes:
+  - name: buyers
+    sql_table: sales.customers
+    dimensions:
+      - {name: id, sql: id, type: number, primary_key: true}
+      - {name: land, sql: "{CUBE}.country", type: string, title: Country}
+    measures:
+      - {name: count, type: count}
+  - name: orders
+    sql: SELECT * FROM sales.Orders
+    joins:
+      - {name: buyers, sql: "{CUBE}.customer_id = {buyers.id}", relationship: many_to_one}
+      - {name: lines, sql: "{CUBE}.id = {lines}.order_id", relationship: one_to_many}
+    dimensions:
+      - {name: since, sql: placed_at, type: time}
+      - {name: share, sql: "{CUBE}.total * {lines}.price", type: number}
+      - {name: spot, type: geo, latitude: {sql: lat}, longitude: {sql: lon}}
+    measures:
+      - {name: count, type: count, description:}
+      - name: value
+        sql: total
+        type: sum
+        description: "What was `ordered`,\\nin euros"
+        filters: [{sql: "{CUBE}.status <> 'cancelled'"}, {sql: "{buyers.land} = 'DE'"}]
+      - {name: meanValue, sql: "{total} / NULLIF({CUBE.count}, 0)", type: number, format: currency}
+      - {name: total, sql: total, type: sum, public: false}
+      - {name: recent, sql: total, type: sum, rolling_window: {trailing: 1 month}}
+      - {name: unlike, sql: id, type: count_distinct_approx}
+      - {name: secret, sql: "{SECURITY_CONTEXT.total}", type: max}
+      - {name: heads, sql: "{buyers.count} + 1", type: number}
+      - {name: odd, sql: "sum(customers.id)", type: number}
+      - {name: rank, sql: "rank() OVER (ORDER BY total)", type: number}
+    segments:
+      - {name: open, sql: "{CUBE}.status = 'open'", title: Not yet shipped}
+  - name: lines
+    sql_table: sales.order_lines
+    access_policy: [{role: "*"}]
+  - name: joined
+    sql: SELECT * FROM sales.orders o JOIN sales.customers c ON c.id = o.customer_id
+    measures: [{name: rows, type: count}]
+  - name: later
+    extends: orders
+    measures: [{name: last, sql: placed_at, type: max}]
+views:
+  - {name: overview, cubes: [{join_path: orders, includes: "*"}]}
+"""
+
+
+def test_cubes_mean_the_same_in_ours(bring_in: Importer) -> None:
+    found, left_out = bring_in(CUBES, "cubes.yml")
+    assert found["measures"] == {
+        "buyers count": {"expression": "count(customers.id)"},
+        "orders count": {"expression": "count(orders.id)"},
+        "value": {
+            "expression": "sum(orders.total)",
+            "filter": "(orders.status <> 'cancelled') AND (customers.country = 'DE')",
+            "description": "What was 'ordered', in euros",
+            "joins": ["orders.customer_id = customers.id"],
+        },
+        "mean Value": {"expression": "sum(orders.total) / NULLIF(count(orders.id), 0)"},
+    }
+    assert found["dimensions"] == {
+        "land": {"expression": "customers.country", "synonyms": ["Country"]},
+        "since": {"expression": "orders.placed_at"},
+    }
+    assert found["filters"] == {
+        "open": {"condition": "orders.status = 'open'", "synonyms": ["Not yet shipped"]}
+    }
+    several = "its measures read several tables; a join would repeat rows or leave them out"
+    rows = "SELECT * FROM sales.orders o JOIN sales.customers c ON c.id = o.customer_id"
+    by_name = {what.rpartition(": ")[2]: reason for what, reason in left_out.items()}
+    assert by_name == {
+        "buyers.id": "it is a column, which is found by its own name",
+        "orders.share": "lines can have several rows for one; a join repeats it",
+        "orders.spot": "it is of type geo, which definitions do not have",
+        "orders.total": "it is hidden there",
+        "orders.recent": "it has rolling_window, which definitions do not have",
+        "orders.unlike": "it is of type count_distinct_approx, which definitions do not have",
+        "orders.secret": "it refers to 'SECURITY_CONTEXT', to which orders has no join",
+        "orders.heads": several,
+        "orders.odd": "it reads customers without a join to it",
+        "orders.rank": "it may have no subquery and no window function",
+        "joined.rows": f"its rows are not simply those of a table: {rows}",
+        "later.last": "it extends another cube",
+        "cubes.access_policy (1)": "who sees what is said in a policy file",
+        "views.name (1)": "a view is no definition",
+    }
+
+
+MDL = """\
+catalog: wren
+models:
+  - name: sale
+    tableReference: {schema: sales, table: orders}
+    primaryKey: number
+    columns:
+      - {name: number, type: INTEGER, expression: id}
+      - {name: total, type: DECIMAL, properties: {description: Euros}}
+      - {name: customer_id, type: INTEGER}
+      - {name: buyer, type: client, relationship: sale_client}
+      - {name: with_tax, isCalculated: true, expression: total * 1.2}
+      - {name: land, isCalculated: true, expression: buyer.country}
+      - {name: far, isCalculated: true, expression: buyer.sales.total}
+  - name: client
+    refSql: select id, country from sales.customers
+    columns:
+      - {name: id, type: INTEGER}
+      - {name: country, type: VARCHAR}
+      - {name: sales, type: sale, relationship: sale_client}
+      - {name: spent, isCalculated: true, expression: sum(sales.total)}
+    rowLevelAccessControls: [{name: own, condition: id = @id}]
+relationships:
+  - name: sale_client
+    models: [sale, client]
+    joinType: MANY_TO_ONE
+    condition: sale.customer_id = client.id
+cubes:
+  - name: sales_figures
+    baseObject: sale
+    measures:
+      - {name: turnover, expression: SUM(with_tax), type: DOUBLE}
+      - {name: number_of_sales, expression: COUNT(*), type: BIGINT}
+    dimensions: [{name: land, expression: land, type: VARCHAR}]
+  - {name: odd, baseObject: all_sales, measures: [{name: sum, expression: SUM(total)}]}
+views: [{name: all_sales, statement: select * from sale}]
+"""
+
+
+def test_an_mdl_means_the_same_in_ours(bring_in: Importer) -> None:
+    found, left_out = bring_in(yaml.safe_load(MDL))
+    assert found["measures"] == {
+        "turnover": {"expression": "SUM((orders.total * 1.2))"},
+        "number of sales": {"expression": "count(orders.id)"},
+    }
+    assert found["dimensions"] == {
+        "number": {"expression": "orders.id"},
+        "with tax": {"expression": "orders.total * 1.2"},
+        "land": {
+            "expression": "customers.country",
+            "joins": ["orders.customer_id = customers.id"],
+        },
+    }
+    assert left_out["sale.far"] == "buyer.sales.total is over several relationships"
+    assert left_out["odd.sum"] == "all_sales is not a model"
+    assert left_out["client.spent"] == "sales can have several rows for one; a join repeats it"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("orders.js", "cube('orders', {})", "no models in a programming language"),
+        ("orders.yml", "cubes:\n  {% for a in b %}\n", "not valid YAML"),
+        ("orders.yml", "cubes: [{sql_table: x}]", "it lacks what dbt, Cube or WrenAI write"),
+        ("manifest.json", "{", "Expecting property name"),
+        ("manifest.json", '{"semantic_models": [{}], "metrics": []}', "it lacks what dbt"),
+        ("mdl.json", "[]", "it is no mapping"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_left_out(
+    bring_in: Importer, name: str, content: str, reason: str
+) -> None:
+    found, left_out = bring_in(content, name)
+    assert found == {"version": 1}
+    assert any(reason in text for text in left_out.values()), left_out

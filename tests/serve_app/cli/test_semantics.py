@@ -1,0 +1,70 @@
+"""``quorumsql semantics import`` on an SQLite shop, and the doctor's check of what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from serve_app.settings import Settings
+from tests.execution.sqlite.shop import build_shop
+from tests.serve_app.cli.conftest import Call
+
+CUBES = """\
+cubes:
+  - name: sales
+    sql_table: Orders
+    measures:
+      - {name: revenue, type: sum, sql: total, filters: [{sql: "{CUBE}.status <> 'OPEN'"}]}
+      - {name: gross, type: sum, sql: total}
+      - {name: share, type: number, sql: "{revenue} / {gross}"}
+      - {name: typical, type: number, sql: "no_such_function({CUBE}.total) + max(total)"}
+      - {name: gone, type: sum, sql: "{CUBE}.nothing"}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, demo_settings: Settings) -> Path:
+    build_shop(tmp_path / "shop.db")
+    (tmp_path / "cubes.yml").write_text(CUBES)
+    shop = {"reader": {"url": "sqlite:///shop.db"}, "semantics": "semantics.yaml"}
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(yaml.safe_dump({"home": str(demo_settings.home), "databases": {"shop": shop}}))
+    return path
+
+
+def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, call: Call) -> None:
+    arguments = ("semantics", "import", "shop", str(config.parent / "cubes.yml"))
+    code, out, error = call(config, *arguments)
+    assert code == 0
+    made = yaml.safe_load(out)
+    assert made["measures"]["share"] == {
+        "expression": "sum(Orders.total) FILTER (WHERE Orders.status <> 'OPEN') / sum(Orders.total)"
+    }
+    assert set(made["measures"]) == {"revenue", "gross", "share"}
+    assert "main.Orders has no column 'nothing'" in error
+    assert "the guard refuses it" in error
+    document = json.loads(call(config, *arguments, "--json")[1])
+    assert document["definitions"] == made
+    assert {each["what"] for each in document["left_out"]} == {"typical", "gone"}
+
+    file = config.parent / "semantics.yaml"
+    file.write_text(out)
+    assert call(config, "doctor", "shop", "--definitions")[:2] == (
+        0,
+        "✓ definitions of shop: 3 fit\n",
+    )
+    file.write_text(out.replace("total", "totl"))
+    code, out, _ = call(config, "doctor", "--definitions", "--json")
+    assert code == 1
+    assert [check["name"] for check in json.loads(out)["checks"]] == ["definitions"]
+
+
+def test_nothing_to_import_is_no_success(config: Path, call: Call) -> None:
+    script = config.parent / "orders.js"
+    script.write_text("cube(`orders`, {})")
+    code, out, error = call(config, "semantics", "import", "shop", str(script))
+    assert (code, yaml.safe_load(out)) == (1, {"version": 1})
+    assert "no models in a programming language" in error
