@@ -10,7 +10,7 @@ from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
 from generation.gathering import gather_until
 from generation.prompts.prompt_builder import PromptBuilder
-from generation.sampling.allocation import VARIANTS, count_round, deal_samples
+from generation.sampling.allocation import VARIANTS, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompts import ANSWER_END, ANSWER_START
@@ -101,39 +101,32 @@ class CandidateGenerator:
     ) -> Generated:
         """Candidates in the order of their first sample; all variants are sampled concurrently.
 
-        At the deadline it returns the finished samples, or waits for the first one. Prompts of
-        earlier rounds (``before``) are reused. Raises PromptTooLong, EngineUnavailable.
+        At the deadline it returns the finished samples, or waits for the first one. ``before`` is
+        the round before this one. Raises PromptTooLong, EngineUnavailable.
         """
         sampling = self._settings.sampling
         round_number = before.round_number + 1 if before else 0
-        k, more = count_round(question, plan, round_number)
-        draws = deal_samples(
-            k,
+        draws, more = deal_samples(
+            question.k,
             seed=question.seed,
             temperature=sampling.temperature,
             round_number=round_number,
         )
-        prompts = dict(before.prompts) if before else {}
-        chosen = dict.fromkeys(draw.variant for draw in draws)
-        missing = [variant for variant in chosen if variant not in prompts]
         written = await gather_all(
-            self._builder.build(question, context, plan, variant) for variant in missing
+            self._builder.build(question, context, plan, draw.variant) for draw in draws
         )
-        for variant, (prompt, _) in zip(missing, written, strict=True):
-            prompts[variant] = prompt
-        left_out = before.left_out if before else written[0][1]
         results = await gather_until(
             deadline,
             [
                 self._sample(
-                    prompts[draw.variant],
+                    prompt,
                     k=draw.k,
                     seed=draw.seed,
                     temperature=draw.temperature,
                     max_tokens=sampling.max_tokens,
                     time_limit_s=deadline.left_s,
                 )
-                for draw in draws
+                for draw, (prompt, _) in zip(draws, written, strict=True)
             ],
             lambda completions: bool(completions.texts),
         )
@@ -144,13 +137,16 @@ class CandidateGenerator:
         ]
         drawn = [completions for _, completions in named]
         return Generated(
-            prompts=tuple(prompts.items()),
+            prompts=(
+                *(before.prompts if before else ()),
+                *((draw.variant, prompt) for draw, (prompt, _) in zip(draws, written, strict=True)),
+            ),
             candidates=await run_in_parser_thread(merge_candidates, named, context.dialect),
             prompt_tokens=sum(completions.prompt_tokens for completions in drawn),
             completion_tokens=sum(completions.completion_tokens for completions in drawn),
-            left_out=left_out,
+            left_out=written[0][1],
             samples=sum(len(completions.texts) for completions in drawn),
-            wanted=k,
+            wanted=sum(draw.k for draw in draws),
             more=more,
             round_number=round_number,
         )

@@ -108,9 +108,9 @@ class SamplingSettings(Section):
     """How candidates are drawn."""
 
     k: CandidateCount = Field(
-        8,
-        description="Candidates if the request names no k; adaptive: as many as the question "
-        "needs.",
+        "adaptive",
+        description="Candidates if the request names no k; adaptive: four, and four more where "
+        "these do not agree.",
     )
     temperature: float = Field(
         0.7, ge=0, le=2, description="For k > 1; a single candidate is sampled greedily."

@@ -29,7 +29,7 @@ CountOption = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER|adaptive",
-        help="How many candidates to sample; adaptive: as many as the question needs.",
+        help="Number of candidates; adaptive: four, and four more where these do not agree.",
     ),
 ]
 AnswerTextOption = Annotated[

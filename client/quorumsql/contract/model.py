@@ -53,7 +53,7 @@ CandidateCount = Annotated[
     Annotated[int, Field(strict=True, ge=1, le=MOST_K)] | Literal["adaptive"],
     WrapValidator(_read_count),
 ]
-"""A number of candidates; ``adaptive``: as many as the question needs."""
+"""A number of candidates; ``adaptive``: four, and four more where these do not agree."""
 
 
 class RequestModel(BaseModel):

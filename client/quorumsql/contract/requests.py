@@ -20,7 +20,8 @@ class QueryRequest(RequestModel):
     evidence: str = Field("", description="Additional knowledge, such as a definition.")
     database: str | None = Field(None, description="The database to ask.")
     k: CandidateCount | None = Field(
-        None, description="How many candidates to sample; adaptive: as many as the question needs."
+        None,
+        description="Number of candidates; adaptive: four, and four more where these do not agree.",
     )
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed for repeatable answers.")
     max_rows: int | None = Field(None, description="Most rows to return.")
