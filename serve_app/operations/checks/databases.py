@@ -36,7 +36,9 @@ def check_definitions_alone(settings: Settings, databases: Sequence[str] = ()) -
     """Checks the definitions of ``databases``, by default of all. Raises as ``check_databases``."""
     wiring = build_wiring(settings, start_embedded_server(settings))
     for name in map(settings.database_name, databases or settings.databases):
-        if settings.databases[name].semantics is not None:
+        if settings.databases[name].semantics is None:
+            yield Check("definitions", "warning", "no file is named", databases=(name,))
+        else:
             yield asyncio.run(_check_semantics(wiring, name))
 
 

@@ -31,7 +31,8 @@ def config(tmp_path: Path, demo_settings: Settings) -> Path:
     (tmp_path / "cubes.yml").write_text(CUBES)
     shop = {"reader": {"url": "sqlite:///shop.db"}, "semantics": "semantics.yaml"}
     path = tmp_path / "quorumsql.yaml"
-    path.write_text(yaml.safe_dump({"home": str(demo_settings.home), "databases": {"shop": shop}}))
+    databases = {"shop": shop, "bare": {"reader": shop["reader"]}}
+    path.write_text(yaml.safe_dump({"home": str(demo_settings.home), "databases": databases}))
     return path
 
 
@@ -59,7 +60,8 @@ def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, c
     file.write_text(out.replace("total", "totl"))
     code, out, _ = call(config, "doctor", "--definitions", "--json")
     assert code == 1
-    assert [check["name"] for check in json.loads(out)["checks"]] == ["definitions"]
+    found = {check["databases"][0]: check["status"] for check in json.loads(out)["checks"]}
+    assert found == {"shop": "failed", "bare": "warning"}
 
 
 def test_nothing_to_import_is_no_success(config: Path, call: Call) -> None:
