@@ -29,13 +29,14 @@ from nl2sql.duckdb_files import (
 )
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_duckdb
-from nl2sql.sql.column_kinds import TEXTS, find_kind
+from nl2sql.sql.column_kinds import TEXTS
 from nl2sql.sql.names import enquote, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
     Unreadable,
+    list_columns,
     read_file_mark,
 )
 
@@ -98,14 +99,7 @@ class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns."""
-        mark = read_file_mark(self._path, ".wal")
-        return [
-            TextColumn(table, column.name, mark)
-            for table in tables
-            if table.kind == "table"
-            for column in table.columns
-            if find_kind(column.type, "duckdb") in TEXTS
-        ]
+        return list_columns(tables, "duckdb", TEXTS, read_file_mark(self._path, ".wal"))
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceDatabase``."""

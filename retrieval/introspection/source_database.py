@@ -7,14 +7,14 @@ from data that this role may not read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.column_kinds import Kind, find_kind
 from nl2sql.sql.names import enquote
 
 # The samples of key inference: a query reads few rows, chosen by the database, and stops soon, so
@@ -64,6 +64,19 @@ class _SourceConnection(Protocol):
 
 
 _Opened = TypeVar("_Opened", bound=_SourceConnection)
+
+
+def list_columns(
+    tables: Sequence[Table], dialect: str, kinds: Set[Kind], mark: str
+) -> list[TextColumn]:
+    """The columns of these kinds in a file with that mark; views have none of their own."""
+    return [
+        TextColumn(table, column.name, mark)
+        for table in tables
+        if table.kind == "table"
+        for column in table.columns
+        if find_kind(column.type, dialect) in kinds
+    ]
 
 
 class SourceDatabase(ABC, Generic[_Opened]):
@@ -116,12 +129,7 @@ class SourceDatabase(ABC, Generic[_Opened]):
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """All rows of a query, or why there are none."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def read(

@@ -25,13 +25,14 @@ from typing import Any
 from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
-from nl2sql.sql.column_kinds import find_kind
+from nl2sql.sql.column_kinds import Kind
 from nl2sql.sql.names import build_sqlite_uri, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
     Unreadable,
+    list_columns,
     read_file_mark,
 )
 
@@ -61,7 +62,7 @@ _VIEW = re.compile(
 )
 
 # Kinds of columns that may hold text; boolean columns often hold words.
-_KINDS = frozenset({"", "text", "enum", "boolean"})
+_KINDS: frozenset[Kind] = frozenset({"", "text", "enum", "boolean"})
 _INSTRUCTIONS_PER_CHECK = 50_000
 
 _KeyRow = tuple[int, str, str, str | None]
@@ -88,14 +89,7 @@ class SqliteSource(SourceDatabase[sqlite3.Connection]):
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All columns whose declared type, if any, allows text; SQLite has no statistics."""
-        mark = read_file_mark(self._path, "-wal")
-        return [
-            TextColumn(table, column.name, mark)
-            for table in tables
-            if table.kind == "table"
-            for column in table.columns
-            if find_kind(column.type, "sqlite") in _KINDS
-        ]
+        return list_columns(tables, "sqlite", _KINDS, read_file_mark(self._path, "-wal"))
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceDatabase``."""

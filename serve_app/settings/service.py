@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from nl2sql.settings.section import Section
 
 _HOST = re.compile(r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _ORIGIN = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_PLAIN = "in lower case, without a path"
 
 
 class ServeSettings(Section):
@@ -70,34 +72,28 @@ class ServeSettings(Section):
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if not _HOST.fullmatch(name):
-                raise ValueError(
-                    f"{name!r} is no host: write sql.example.com, *.example.com or *, in lower "
-                    "case, without scheme and port"
-                )
+        wanted = "host: write sql.example.com, *.example.com or *, in lower case, without scheme"
+        _check_all(names, _HOST, f"{wanted} and port")
         return names
 
     @field_validator("public_url")
     @classmethod
     def _is_origin(cls, url: str) -> str:
-        if url and not _ORIGIN.fullmatch(url):
-            raise ValueError(
-                f"{url!r} is no address: write https://sql.example.com, in lower case, without a "
-                "path"
-            )
+        wanted = f"address: write https://sql.example.com, {_PLAIN}"
+        _check_all((url,) if url else (), _ORIGIN, wanted)
         return url
 
     @field_validator("allowed_origins")
     @classmethod
     def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in origins:
-            if not _ORIGIN.fullmatch(origin):
-                raise ValueError(
-                    f"{origin!r} is no origin: write https://app.example.com, in lower case, "
-                    "without a path"
-                )
+        _check_all(origins, _ORIGIN, f"origin: write https://app.example.com, {_PLAIN}")
         return origins
+
+
+def _check_all(values: Iterable[str], form: re.Pattern[str], wanted: str) -> None:
+    for value in values:
+        if not form.fullmatch(value):
+            raise ValueError(f"{value!r} is no {wanted}")
 
 
 class AuditSettings(Section):

@@ -87,15 +87,8 @@ async def stream_trace(interfaces: Interfaces, injection: Injection) -> Reply:
 
 
 async def ask(interfaces: Interfaces, injection: Injection) -> Reply:
-    async with interfaces.connect_mcp(injection.principal) as client:
-        return await call_tool(
-            client,
-            "ask",
-            question=injection.question,
-            evidence=injection.evidence,
-            max_rows=MOST_ROWS,
-            **_name_database(injection),
-        )
+    told = {"question": injection.question, "evidence": injection.evidence}
+    return await _call_for_rows(interfaces, injection, "ask", **told)
 
 
 async def translate(interfaces: Interfaces, injection: Injection) -> Reply:
@@ -107,14 +100,15 @@ async def translate(interfaces: Interfaces, injection: Injection) -> Reply:
 
 
 async def run_sql(interfaces: Interfaces, injection: Injection) -> Reply:
+    return await _call_for_rows(interfaces, injection, "run_sql", sql=injection.sql)
+
+
+async def _call_for_rows(
+    interfaces: Interfaces, injection: Injection, tool: str, **told: str
+) -> Reply:
+    told |= _name_database(injection)
     async with interfaces.connect_mcp(injection.principal) as client:
-        return await call_tool(
-            client,
-            "run_sql",
-            sql=injection.sql,
-            max_rows=MOST_ROWS,
-            **_name_database(injection),
-        )
+        return await call_tool(client, tool, max_rows=MOST_ROWS, **told)
 
 
 def _name_database(injection: Injection) -> dict[str, str]:

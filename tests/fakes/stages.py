@@ -15,7 +15,6 @@ from nl2sql.types import (
     Candidate,
     DraftQuery,
     Generated,
-    GuardedQuery,
     Intent,
     ModuleRoute,
     Plan,
@@ -131,9 +130,7 @@ class FakeGenerator:
     async def generate(
         self,
         question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        *,
+        *_: object,
         before: Generated | None = None,
         deadline: Deadline = NEVER,
     ) -> Generated:
@@ -157,14 +154,7 @@ class FakeRanker:
         self.ranked: list[tuple[Assessment, ...]] = []
         self.concluded: list[Ranking] = []
 
-    async def assess(
-        self,
-        question: Question,
-        candidate: Candidate,
-        query: GuardedQuery,
-        context: SchemaContext,
-        plan: Plan,
-    ) -> Assessment:
+    async def assess(self, _: Question, candidate: Candidate, *__: object) -> Assessment:
         """The given assessment of the candidate's SQL."""
         self.assessed.append(candidate)
         return self._assessments[candidate.sql]
