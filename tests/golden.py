@@ -63,13 +63,14 @@ def load_cases(name: str) -> list[tuple[str, str]]:
     return cases
 
 
-def load_changes(name: str) -> list[tuple[str, str, str]]:
-    """The cases of a file with their heading, the text and what becomes of it.
+def load_changes(name: str, heading: str = "") -> list[tuple[str, str]]:
+    """The cases of a file, or those under a heading: the text and what becomes of it.
 
     The latter stands behind ``-->``; where there is none, the text stays as it is.
     """
     cases = []
-    for heading, line in load_cases(name):
-        before, _, after = line.partition(ARROW)
-        cases.append((heading, before, after or before))
+    for found, line in load_cases(name):
+        if heading in ("", found):
+            before, _, after = line.partition(ARROW)
+            cases.append((before, after or before))
     return cases

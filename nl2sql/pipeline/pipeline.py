@@ -7,8 +7,10 @@ runs concurrently and when to repair; it knows nothing of how a stage works.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import TypeVar
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
@@ -27,15 +29,15 @@ from nl2sql.types import (
     Candidate,
     DraftQuery,
     Generated,
-    GuardedQuery,
     ModuleRoute,
     Plan,
     Question,
     Ranking,
     Repair,
     SchemaContext,
-    Violation,
 )
+
+_Done = TypeVar("_Done")
 
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
@@ -127,10 +129,12 @@ class Pipeline:
                 merge_round, ranking.assessments, generated.candidates, context.dialect
             )
             async with clock.time("guard", len(new)):
-                verdicts = await gather_all(self._check(question, candidate) for candidate in new)
+                verdicts = await gather_all(
+                    _count(stages.check(question, candidate)) for candidate in new
+                )
             async with clock.time("assess", len(new)):
                 assessed = await gather_all(
-                    self._assess(question, candidate, verdict, context, plan)
+                    _count(stages.assess(question, candidate, verdict, context, plan))
                     for candidate, verdict in zip(new, verdicts, strict=True)
                 )
             async with clock.time("vote"):
@@ -170,24 +174,6 @@ class Pipeline:
         if isinstance(answer, Answered):
             report(answer)
         return answer
-
-    async def _check(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
-        verdict = await self.stages.check(question, candidate)
-        count_done()
-        return verdict
-
-    async def _assess(
-        self,
-        question: Question,
-        candidate: Candidate,
-        verdict: GuardedQuery | Violation,
-        context: SchemaContext,
-        plan: Plan,
-    ) -> Assessment:
-        assessment = await self.stages.assess(question, candidate, verdict, context, plan)
-        count_done()
-        report(assessment)
-        return assessment
 
     async def _run_given(
         self, candidate: Candidate, trace: Trace, context: SchemaContext, clock: StageClock
@@ -233,3 +219,12 @@ class Pipeline:
             f"Sampling ended after {self.sampling_timeout_s:.0f} s with {ranking.samples} of "
             f"{wanted} candidates."
         )
+
+
+async def _count(work: Awaitable[_Done]) -> _Done:
+    """The candidate is done, and an assessment is told."""
+    done = await work
+    count_done()
+    if isinstance(done, Assessment):
+        report(done)
+    return done

@@ -16,7 +16,6 @@ from tests.execution.judging import pass_guard
 from tests.execution.policies.shop import find_access
 from tests.golden import load_changes
 
-CHANGES = load_changes("spellings")
 # Where the text stands, and what the guard writes around it.
 AROUND = {
     "postgres output": (
@@ -40,7 +39,9 @@ AROUND = {
 
 
 def list_changes(*headings: str) -> list[tuple[str, str, str]]:
-    return [case for case in CHANGES if case[0] in headings]
+    return [
+        (heading, *change) for heading in headings for change in load_changes("spellings", heading)
+    ]
 
 
 @pytest.mark.parametrize(("place", "written", "expected"), list_changes(*AROUND))

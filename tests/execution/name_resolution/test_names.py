@@ -82,7 +82,7 @@ def test_columns_of_a_union_by_name_are_bounded() -> None:
 
 @pytest.mark.parametrize(
     ("sql", "columns"),
-    [case[1:] for case in load_changes("names") if case[0] == "columns that are read"],
+    load_changes("names", "columns that are read"),
 )
 def test_the_columns_that_a_query_reads_are_listed(sql: str, columns: str) -> None:
     assert (", ".join(list_used(sql)) or "none") == columns

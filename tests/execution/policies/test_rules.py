@@ -144,7 +144,7 @@ def test_a_circle_of_keys_is_refused() -> None:
         )
 
 
-@pytest.mark.parametrize(("change", "said"), [case[1:] for case in load_changes("policy_problems")])
+@pytest.mark.parametrize(("change", "said"), load_changes("policy_problems"))
 def test_what_does_not_fit_is_named_at_the_start(change: str, said: str) -> None:
     with pytest.raises(PolicyError) as caught:
         compile_shop(**json.loads(change))

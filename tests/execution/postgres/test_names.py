@@ -16,10 +16,6 @@ from tests.golden import load_changes
 CURRENCIES = Catalog("shop", (build_table("main.currencies", "code text"),))
 
 
-def list_changes(heading: str) -> list[tuple[str, str]]:
-    return [(before, after) for found, before, after in load_changes("names") if found == heading]
-
-
 def read(sql: str, catalog: Catalog = SHOP) -> str:
     """The name that is not found; empty when all are."""
     statement = postgast.parse(sql).stmts[0].stmt.select_stmt
@@ -33,17 +29,17 @@ def test_a_call_by_attribute_notation_is_refused_by_this_reader_alone(attack: At
     assert read(attack.sql.replace("currencies", "main.currencies"), CURRENCIES)
 
 
-@pytest.mark.parametrize("sql", [sql for sql, _ in list_changes("found")])
+@pytest.mark.parametrize("sql", [sql for sql, _ in load_changes("names", "found")])
 def test_a_column_is_found_where_postgresql_finds_it(sql: str) -> None:
     assert read(sql) == ""
 
 
-@pytest.mark.parametrize(("sql", "name"), list_changes("not found"))
+@pytest.mark.parametrize(("sql", "name"), load_changes("names", "not found"))
 def test_what_postgresql_would_not_find_is_refused(sql: str, name: str) -> None:
     assert read(sql) == name
 
 
-@pytest.mark.parametrize(("expression", "name"), list_changes("outputs"))
+@pytest.mark.parametrize(("expression", "name"), load_changes("names", "outputs"))
 def test_the_name_of_an_output(expression: str, name: str) -> None:
     """As PostgreSQL 18 names them."""
     statement = postgast.parse(f"SELECT {expression}").stmts[0].stmt.select_stmt
@@ -51,7 +47,7 @@ def test_the_name_of_an_output(expression: str, name: str) -> None:
     assert found == ("\0" if name == "*" else name)
 
 
-@pytest.mark.parametrize(("expression", "function"), list_changes("calls in a plan"))
+@pytest.mark.parametrize(("expression", "function"), load_changes("names", "calls in a plan"))
 def test_functions_of_a_plan_are_told_from_all_else_that_has_parentheses(
     expression: str, function: str
 ) -> None:
