@@ -21,7 +21,8 @@ from serve_app.composition.local import open_engine
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
-from serve_app.operations.preparation import check_passwords, prepare
+from serve_app.operations.background import check_passwords
+from serve_app.operations.preparation import prepare
 from serve_app.reporting import Reporter, SilentReporter
 from serve_app.service.services import Services
 from serve_app.settings import Settings, load_settings

@@ -9,6 +9,8 @@ import asyncio
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import wait
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +24,7 @@ from serve_app.cli.output import Output, print_document, prints, say, show_value
 from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.background import (
+    check_passwords,
     check_port,
     is_ready,
     service_url,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 # The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
+_LAST_STEP = "Ray Serve with the language model"
 # The exit codes of shells for a program that a signal ended.
 _INTERRUPTED, _TERMINATED = 130, 143
 
@@ -64,6 +68,7 @@ def serve(
     elif background:
         _serve_in_background(cli)
     else:
+        _check(cli.settings)
         _serve_here(cli)
         return Output(document | {"ready": False}, "Stopped.")
     how_to_stop = "Stop it where it runs."
@@ -84,9 +89,8 @@ def _stop(settings: Settings) -> Output:
 
 
 def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
-    from serve_app.operations.preparation import check_passwords, prepare, pull_model
+    from serve_app.operations.preparation import prepare, pull_model
 
-    check_passwords(settings)
     names = list(settings.databases)
     wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
     pull_model(settings)
@@ -94,17 +98,20 @@ def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
 
 
 def _serve_in_background(cli: CliContext) -> None:
-    """Prepares in this process to show progress, then starts the service and waits for it."""
+    """Starts the service in another process, which shows here how it prepares, and waits for it."""
     settings = cli.settings
     if spawned_process(settings.home) is None:
-        check_port(settings.serve)  # before minutes of preparation
-    reporter = TerminalReporter()
-    _prepare(settings, reporter)
-    with reporter.step("Ray Serve with the language model") as step:
-        if spawned_process(settings.home) is None:
-            spawn_service(cli.config, settings.home)
+        _check(settings)
+        spawn_service(settings.home, partial(_serve_here, cli))
+    with TerminalReporter().step(_LAST_STEP) as step:
         wait_until_ready(service_url(settings), settings.home)
         step.finish(f"ready at {service_url(settings)}")
+
+
+def _check(settings: Settings) -> None:
+    """What can be known before minutes of preparation. Raises SettingsError."""
+    check_port(settings.serve)
+    check_passwords(settings)
 
 
 def _name_command(cli: CliContext) -> str:
@@ -126,24 +133,19 @@ def _print_next_steps(cli: CliContext, how_to_stop: str) -> None:
     )
 
 
-def _serve_here(cli: CliContext) -> None:
-    from serve_app.operations.preparation import start_embedded_server
-    from serve_app.ray import running
-
+def _serve_here(cli: CliContext, tell_prepared: Callable[[], None] = lambda: None) -> None:
     settings = cli.settings
-    check_port(settings.serve)  # before minutes of preparation
-    reporter = TerminalReporter()
-    # As Ray's own handler does, once it is started.
+    # As Ray's own handler does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
-        wiring = _prepare(settings, reporter)
-        with reporter.step("Ray Serve with the language model") as step:
-            running.start_service(wiring)
-            step.finish(f"ready at {service_url(settings)}")
+        _start(settings, tell_prepared)
     except (KeyboardInterrupt, SystemExit) as stopped:
         say("Stopped before the service was ready.")
         is_interrupted = isinstance(stopped, KeyboardInterrupt)
         raise typer.Exit(_INTERRUPTED if is_interrupted else _TERMINATED) from None
+    from serve_app.operations.preparation import start_embedded_server
+    from serve_app.ray.running import stop_service
+
     done = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: done.set())
@@ -154,7 +156,28 @@ def _serve_here(cli: CliContext) -> None:
             _restart_if_stopped(server)
     finally:
         say("Stopping.")
-        running.stop_service()
+        stop_service()
+
+
+def _start(settings: Settings, tell_prepared: Callable[[], None]) -> None:
+    """Returns when the service is ready. Ray starts beside our imports and the preparation."""
+    from serve_app.ray.starting import start_serve_beside
+
+    reporter = TerminalReporter()
+    started = start_serve_beside(settings)
+    from serve_app.ray.running import run_application, stop_service
+
+    try:
+        wiring = _prepare(settings, reporter)
+        tell_prepared()
+        with reporter.step(_LAST_STEP) as step:
+            started.result()
+            run_application(wiring)
+            step.finish(f"ready at {service_url(settings)}")
+    except BaseException:
+        wait((started,))
+        stop_service()
+        raise
 
 
 def _restart_if_stopped(server: EmbeddedServer | None) -> None:

@@ -6,23 +6,28 @@ Does not import Ray, which takes seconds.
 from __future__ import annotations
 
 import errno
+import os
+import pickle
 import signal
 import socket
-import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 import psutil
 
-from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from quorumsql.loopback import is_on_loopback
 from serve_app.settings import Settings
 from serve_app.settings.service import ServeSettings
 
 # Requests that are being answered end first.
 _STOP_S = 60.0
+_POLL_S = 0.2
 
 
 def service_url(settings: Settings) -> str:
@@ -49,6 +54,16 @@ def check_port(settings: ServeSettings) -> None:
         )
 
 
+def check_passwords(settings: Settings) -> None:
+    """Raises SettingsError for a password that is not in the environment.
+
+    A service opens all databases: without this it would fail after minutes of preparation.
+    """
+    for database in settings.databases.values():
+        for connection in (database.reader, database.indexer or database.reader):
+            connection.resolve()
+
+
 def describe_port(host: str, port: int) -> str:
     """Why a server cannot listen there; empty if it can."""
     try:
@@ -64,20 +79,62 @@ def describe_port(host: str, port: int) -> str:
     return ""
 
 
-def spawn_service(config: Path, home: Path) -> None:
-    """Starts ``quorumsql serve`` in a new session and stores its process id under ``home``."""
+Serve = Callable[[Callable[[], None]], None]
+"""Prepares and serves until it is stopped. Calls its argument when it is prepared."""
+
+
+def spawn_service(home: Path, serve: Serve) -> None:
+    """Runs ``serve`` in a new process, whose id it stores under ``home``.
+
+    Returns when it is prepared: until then it shows its progress on our standard output, then it
+    writes to ``serve.log``, as its standard error does from the start. Raises the QuorumError that
+    ended it before that, Unavailable if it died.
+
+    The process is a fork, so nothing is imported twice. This one must have no threads.
+    """
     home.mkdir(parents=True, exist_ok=True)
-    log = home / "serve.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            # -P: modules in the current folder must not shadow ours.
-            [sys.executable, "-P", "-m", "serve_app.cli", "--config", str(config), "serve"],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    _pid_file(home).write_text(str(process.pid))
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _run_detached(serve, home, open(writing, "wb"))  # noqa: SIM115 - closed when prepared
+        sys.exit()
+    os.close(writing)
+    _pid_file(home).write_text(str(pid))
+    try:
+        with open(reading, "rb") as told:
+            outcome = told.read()
+    except KeyboardInterrupt:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        raise
+    error = pickle.loads(outcome) if outcome else _describe_death(home)
+    if error is not None:
+        os.waitpid(pid, 0)
+        raise error
+
+
+def _run_detached(serve: Serve, home: Path, told: BinaryIO) -> None:
+    """Runs it in a session of its own, and tells when it is prepared, or why it is not."""
+    os.setsid()
+    log = os.open(home / "serve.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(log, 2)
+
+    def tell(error: QuorumError | None) -> None:
+        sys.stdout.flush()
+        os.dup2(log, 1)
+        with told:
+            pickle.dump(error, told)
+
+    try:
+        serve(partial(tell, None))
+    except QuorumError as error:
+        if told.closed:
+            raise
+        tell(error)
 
 
 def wait_until_ready(url: str, home: Path) -> None:
@@ -88,10 +145,15 @@ def wait_until_ready(url: str, home: Path) -> None:
     while spawned_process(home) is not None:
         if is_ready(url):
             return
-        time.sleep(0.5)
+        time.sleep(_POLL_S)
+    raise _describe_death(home)
+
+
+def _describe_death(home: Path) -> Unavailable:
+    """The error for a service that ended before it was ready, with the end of its log."""
     log = home / "serve.log"
     tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-    raise Unavailable(f"The service did not start:\n{tail}", hint=f"\nThe whole log is {log}.")
+    return Unavailable(f"The service did not start:\n{tail}", hint=f"\nThe whole log is {log}.")
 
 
 def spawned_process(home: Path) -> psutil.Process | None:
@@ -99,7 +161,7 @@ def spawned_process(home: Path) -> psutil.Process | None:
     try:
         process = psutil.Process(int(_pid_file(home).read_text()))
         alive = process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-        return process if alive and "serve_app.cli" in process.cmdline() else None
+        return process if alive and {"serve", "--background"} <= {*process.cmdline()} else None
     except (OSError, ValueError, psutil.Error):
         return None
 

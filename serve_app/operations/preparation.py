@@ -52,16 +52,6 @@ async def prepare(
     return wiring
 
 
-def check_passwords(settings: Settings) -> None:
-    """Raises SettingsError for a password that is not in the environment.
-
-    A service opens all databases: without this it would fail after minutes of preparation.
-    """
-    for database in settings.databases.values():
-        for connection in (database.reader, database.indexer or database.reader):
-            connection.resolve()
-
-
 async def _check_files(wiring: Wiring, databases: list[str]) -> None:
     """Raises for what is wrong in policies and definitions now, not at the first question.
 

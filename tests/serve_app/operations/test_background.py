@@ -1,8 +1,11 @@
-"""What is said about the port before the service starts."""
+"""What is said about the port, and by a service that starts in the background."""
 
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,3 +28,50 @@ def test_a_port_that_is_taken_is_told() -> None:
 def test_an_address_of_another_machine_is_told() -> None:
     with pytest.raises(SettingsError, match="assign"):
         check_port(ServeSettings(host="192.0.2.1"))
+
+
+SERVICE = """
+import os, sys, time
+from pathlib import Path
+from nl2sql.errors import PolicyError, QuorumError
+from serve_app.operations import background
+
+way, home = sys.argv[1], Path(sys.argv[2])
+
+def serve(tell_prepared):
+    print("preparing", flush=True)
+    if way == "refused":
+        raise PolicyError("No such table.", hint="Correct it.")
+    if way == "killed":
+        sys.stderr.write("out of memory")
+        sys.stderr.flush()
+        os._exit(1)
+    tell_prepared()
+    print("serving", flush=True)
+    time.sleep(60)
+
+try:
+    background.spawn_service(home, serve)
+    print(background.spawned_process(home) is not None)
+    print(background.stop_spawned(home), background.stop_spawned(home))
+except QuorumError as error:
+    print(type(error).__name__, error.message, error.hint)
+    print(background.spawned_process(home))
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "told", "logged"),
+    [
+        ("well", ["preparing", "True", "True False"], "serving"),
+        ("refused", ["preparing", "PolicyError No such table. Correct it.", "None"], ""),
+        ("killed", ["preparing", "Unavailable The service did not start:"], "out of memory"),
+    ],
+)
+def test_the_command_shows_how_the_service_prepares_and_why_it_fails(
+    way: str, told: list[str], logged: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", SERVICE, way, str(tmp_path / "home"), "serve", "--background"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.splitlines()[: len(told)] == told
+    assert (tmp_path / "home" / "serve.log").read_text().strip() == logged
