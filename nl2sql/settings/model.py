@@ -23,7 +23,7 @@ class ModelSettings(Section):
         "name at the server.",
     )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
-    kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
+    kv_cache_gib: int = Field(1, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
     gpu_memory_utilization: float = Field(
         0.9, gt=0, le=1, description="Share of the GPU memory to use."
     )
