@@ -18,13 +18,13 @@ _GAPS = {
 
 
 class Verdict(NamedTuple):
-    """``name`` is ``right``, ``not judged``, or why the answer is not right; ``detail`` says more.
+    """``now`` is ``right``, ``not judged``, or why the answer is not right; ``why`` says more.
 
-    A detail may contain values of the question and of its right query.
+    The latter may contain values of the question and of its right query.
     """
 
-    name: str
-    detail: str = ""
+    now: str
+    why: str = ""
 
 
 def find_verdict(record: QuestionRecord, dialect: str) -> Verdict:

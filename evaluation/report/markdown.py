@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import yaml
 
 from evaluation.metrics.figures import PairedComparison
+from evaluation.metrics.verdicts import find_verdict
 from evaluation.report.sections import ReportSection, Run, build_sections, list_changes
 from evaluation.report.tables import ReportTable, build_tables
 from evaluation.runs.manifest import RunManifest
-from evaluation.runs.records import QuestionRecord
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _FENCE = re.compile(r"`{3,}")
@@ -103,21 +103,13 @@ def _render_wrong(run: Run) -> Iterator[str]:
     yield from (f"### Not right: {escape_markdown(run.label)}", "")
     yield from ("<details><summary>The questions, each with gold and chosen query</summary>", "")
     for record in wrong:
-        named = f"{record.id} ({record.database}), {find_status(record)}: {record.question}"
+        told = ": ".join(filter(None, find_verdict(record, run.manifest.dialect)))
+        named = f"{record.id} ({record.database}), {record.outcome}, {told}: {record.question}"
         yield from (escape_markdown(named), "")
         yield from _fence(record.gold, "sql")
         if record.sql:
             yield from _fence(record.sql, "sql")
     yield from ("</details>", "")
-
-
-def find_status(record: QuestionRecord) -> str:
-    """What became of a question whose answer is not right, in words."""
-    if record.outcome != "answered":
-        return f"{record.outcome}: {record.reason}" if record.reason else record.outcome
-    if any(candidate.correct for candidate in record.candidates):
-        return "wrong, a candidate was right"
-    return "wrong"
 
 
 def _render_method(sections: Sequence[ReportSection]) -> Iterator[str]:

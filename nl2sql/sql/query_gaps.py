@@ -7,8 +7,7 @@ queries have is not reported: a right query can be shorter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -23,16 +22,14 @@ GapKind: TypeAlias = Literal["table", "value", "definition", "other"]
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """The first thing that is missing; ``names`` are tables, ``column: value``, or columns."""
 
     kind: GapKind
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """Folded names of tables and columns, and the literals that columns are compared with."""
 
     tables: frozenset[str] = frozenset()
@@ -41,12 +38,7 @@ class _Parts:
 
 
 def find_gap(
-    right: str,
-    others: Collection[str],
-    question: str,
-    dialect: str,
-    *,
-    tables: Collection[str] = (),
+    right: str, others: Collection[str], question: str, dialect: str, tables: Collection[str] = ()
 ) -> Gap:
     """What is in ``right`` and in none of the ``others``; ``tables`` were found besides theirs.
 
@@ -82,12 +74,13 @@ def _read_parts(sql: str, dialect: str) -> _Parts:
         tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return _Parts()
-    named = name_ctes(tree, fold_case)
     aliases = {alias.alias.lower() for alias in find_all(tree, exp.Alias)}
     tables = {table.name.lower() for table in find_all(tree, exp.Table) if table.name}
     columns = {column.name.lower() for column in find_all(tree, exp.Column)}
     return _Parts(
-        frozenset(tables - named), frozenset(columns - aliases), frozenset(_list_values(tree))
+        frozenset(tables - name_ctes(tree, fold_case)),
+        frozenset(columns - aliases),
+        frozenset(_list_values(tree)),
     )
 
 

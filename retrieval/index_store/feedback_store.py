@@ -45,6 +45,9 @@ class FeedbackNote:
     and ``outcome`` may be empty; ``access`` is the access key of the sender. ``reviewed_by`` is
     empty while nobody has worked through it; ``corrected_with`` is the id of the note whose
     correction closed it (empty: none did).
+
+    A question that was asked back is a note with this outcome: ``sql`` and ``correction`` are then
+    its first readings.
     """
 
     id: str
@@ -55,7 +58,7 @@ class FeedbackNote:
     correction: str
     given_by: str
     access: str
-    outcome: FeedbackOutcome | Literal[""]
+    outcome: FeedbackOutcome | Literal["", "asked_back"]
     given_at: datetime
     reviewed_by: str = ""
     corrected_with: str = ""
@@ -65,44 +68,19 @@ class FeedbackNote:
         """The query that answers the question according to the note; empty if there is none."""
         return self.correction or (self.sql if self.is_right else "")
 
-
-@dataclass(frozen=True, slots=True)
-class ReviewItem:
-    """What a reviewer works through: a note, or a question that was asked back.
-
-    ``gravity`` is 2 for an answer that was called wrong, 1 for a question that was asked back, with
-    its queries as ``readings``, and 0 if a correction is there.
-    """
-
-    note: FeedbackNote
-    gravity: int
-    readings: tuple[str, ...] = ()
-
     @property
-    def queries(self) -> frozenset[tuple[str, str]]:
-        """The database and the SQL of each query."""
-        texts = (self.note.sql, self.note.correction, *self.readings)
-        return frozenset((self.note.database, sql) for sql in texts if sql)
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Whose conversations are searched for what was asked back: of one ``owner``, so many ``days``.
-
-    ``name`` and ``access`` are those of the owner's feedback.
-    """
-
-    owner: str
-    name: str
-    access: str
-    days: int
+    def gravity(self) -> int:
+        """2 for a wrong answer, 1 for a question that was asked back, 0 with an open correction."""
+        if self.outcome == "asked_back":
+            return 1
+        return 0 if self.correction and not self.reviewed_by else 2
 
 
 _NOTE = ", ".join(field.name for field in fields(FeedbackNote))
 # The latest turn of each question without an answer or feedback since.
 _ASKED_BACK = """
 SELECT DISTINCT ON (database, asked) 'asked-' || number, database, asked, interpretations[1], false,
-       '', %(name)s::text, '', '', asked_at, '', '', 1, interpretations
+       coalesce(interpretations[2], ''), %(name)s::text, '', 'asked_back', asked_at, '', '', 1
   FROM quorumsql.conversation_turns t
  CROSS JOIN LATERAL (SELECT coalesce(nullif(rewritten, ''), question) AS asked) AS a
  WHERE owner = %(owner)s AND outcome = 'clarify' AND interpretations <> '{}'
@@ -118,12 +96,11 @@ SELECT DISTINCT ON (database, asked) 'asked-' || number, database, asked, interp
  ORDER BY database, asked, number DESC
 """
 _WORST = f"""
-SELECT {_NOTE}, gravity, readings FROM (
-    SELECT {_NOTE}, CASE WHEN correction <> '' AND reviewed_by = '' THEN 0 ELSE 2 END AS gravity,
-           ARRAY[]::text[] AS readings
+SELECT {_NOTE} FROM (
+    SELECT {_NOTE}, CASE WHEN correction <> '' AND reviewed_by = '' THEN 0 ELSE 2 END AS gravity
       FROM quorumsql.feedback
     UNION ALL SELECT * FROM ({_ASKED_BACK}) AS asked_back
-) AS items
+) AS notes
  WHERE database = ANY (%(databases)s::text[]) AND is_right = %(is_right)s
    AND (reviewed_by <> '') = %(is_done)s
    AND (%(before)s::timestamptz IS NULL
@@ -191,35 +168,35 @@ class FeedbackStore(TableStore):
     async def list_worst(
         self,
         databases: Collection[str],
-        asker: Asker,
+        asker: Principal,
         *,
+        owner: str,
+        days: int,
         is_right: bool,
         is_done: bool,
         before: tuple[int, datetime, str] | None,
         most: int,
-    ) -> list[ReviewItem]:
-        """At most ``most`` items, the gravest first, the latest first among these.
+    ) -> list[FeedbackNote]:
+        """At most ``most`` notes, the gravest first, the latest first among these.
 
-        ``before`` is the gravity, time and id of one. Of conversations only the asker's are read.
+        ``before`` is the gravity, time and id of one. Of conversations only the ``asker``'s, who is
+        their ``owner``, of so many ``days`` are read.
         """
         gravity, moment, id_ = before or (0, None, "")
-        rows = await self._fetch(
-            _WORST,
-            {
-                **asdict(asker),
-                "databases": list(databases),
-                "is_right": is_right,
-                "is_done": is_done,
-                "gravity": gravity,
-                "before": moment,
-                "before_id": id_,
-                "most": most,
-            },
-        )
-        return [
-            ReviewItem(read_row(FeedbackNote, note), rank, tuple(readings))
-            for *note, rank, readings in rows
-        ]
+        parameters = {
+            "owner": owner,
+            "name": asker.name,
+            "access": build_access_key(asker),
+            "days": days,
+            "databases": list(databases),
+            "is_right": is_right,
+            "is_done": is_done,
+            "gravity": gravity,
+            "before": moment,
+            "before_id": id_,
+            "most": most,
+        }
+        return [read_row(FeedbackNote, row) for row in await self._fetch(_WORST, parameters)]
 
     async def close_corrected(self, correction_id: str, *, all_givers: bool) -> None:
         """Closes open feedback on the same wrong answer as that whose correction was stored.

@@ -1,4 +1,4 @@
-"""``quorumsql examples``: imports, lists, reviews and removes examples."""
+"""``quorumsql examples``: imports, lists and removes examples."""
 
 from __future__ import annotations
 
@@ -10,25 +10,20 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from quorumsql.contract.feedback import ReviewEntryResponse
 from retrieval.examples.importing import ImportReport, Pair, read_pairs
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from serve_app.cli.context import CliContext
-from serve_app.cli.index import call_index, open_index
+from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, build_json, confirm, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.examples import add_examples
-from serve_app.composition.services import build_identity, build_review
-from serve_app.operations.exam import ExamChange, add_to_exam
+from serve_app.operations.exam import add_to_exam
 from serve_app.operations.preparation import prepare
-from serve_app.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _MOST_SHOWN = 20
-_MOST_REVIEWED = 100
 _COLUMNS = ("id", "source", "given_by", "roles", "question", "sql")
-_REVIEWED = ("kind", "cause", "question", "given_by", "fix")
 
 Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
 
@@ -88,43 +83,8 @@ def list_(
     examples = _find(context.obj, database)
     if exam is None:
         return Output(examples, columns=_COLUMNS)
-    change = add_to_exam(exam, examples)
-    return Output(change, lambda: _print_change(change))
-
-
-def _print_change(change: ExamChange) -> None:
-    say(f"{change.file}: {change.added} questions added, {change.known} were there.")
-    for question in change.differing:
-        say(f"The file has another query: {question}")
-
-
-@app.command("review")
-@prints
-def review(
-    context: typer.Context,
-    database: Database,
-    as_: Annotated[
-        str, typer.Option("--as", help="The principal who reviews; default: the local one.")
-    ] = "",
-) -> Output:
-    """List the answers to review, the gravest first, each with its cause and a fix."""
-    cli: CliContext = context.obj
-    return Output(asyncio.run(_review(cli.settings, database, as_)), columns=_REVIEWED)
-
-
-async def _review(settings: Settings, database: str, name: str) -> list[ReviewEntryResponse]:
-    async with open_index(settings) as (wiring, store):
-        await store.prepare()
-        accounting = build_identity(settings, store).accounting
-        found = await build_review(settings, store, wiring.build_guard(), accounting).list_entries(
-            settings.identity.principal(name),
-            verdict="wrong",
-            state="open",
-            database=database,
-            after="",
-            most=_MOST_REVIEWED,
-        )
-    return found.entries
+    added = add_to_exam(exam, examples)
+    return Output({"file": exam, "added": added}, f"{exam}: {len(added)} questions added.")
 
 
 @app.command("remove")

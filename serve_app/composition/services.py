@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nl2sql.protocols import Engine, Guard, Probe
+from nl2sql.protocols import Engine, Probe
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.audit_store import AuditStore
 from retrieval.index_store.credentials import ApiKeyStore, SignInStore
@@ -80,13 +80,15 @@ def build_services(
         schemas=stages.directory,
         accounting=access.accounting,
     )
+    dialects = {name: database.dialect for name, database in settings.databases.items()}
+    withdrawal = FeedbackWithdrawal(store, dialects)
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
         ProfileService(settings, queries, stages.directory, access.meter),
         HistoryService(
             settings, wiring.build_conversations(store, stages.guard), access.accounting
         ),
-        build_review(settings, store, stages.guard, access.accounting),
+        ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal),
     )
     return Services(
         settings,
@@ -96,15 +98,6 @@ def build_services(
         page,
         access,
     )
-
-
-def build_review(
-    settings: Settings, store: IndexStore, guard: Guard, accounting: Accounting
-) -> ReviewService:
-    """The review of feedback in this index."""
-    dialects = {name: database.dialect for name, database in settings.databases.items()}
-    withdrawal = FeedbackWithdrawal(store, dialects)
-    return ReviewService(settings, FeedbackStore(store), guard, accounting, withdrawal)
 
 
 def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:

@@ -12,7 +12,9 @@ from typing import Literal
 
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
+from nl2sql.expectations.said_texts import list_numbers
 from nl2sql.protocols import Guard
+from nl2sql.sql.query_gaps import GapKind, find_gap
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
@@ -22,20 +24,12 @@ from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
 from retrieval.examples.records import MOST_CHARS
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.feedback_store import (
-    Asker,
-    Feedback,
-    FeedbackNote,
-    FeedbackStore,
-    ReviewItem,
-    build_note,
-)
+from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.history import render_time
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, NotFound, check_filled
-from serve_app.service.review_causes import find_cause
 from serve_app.service.rights import may_review
 from serve_app.settings import Settings
 
@@ -101,6 +95,12 @@ def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackR
 # Entries that are read and guarded for one page.
 _MOST_READ = 200
 _LONGEST_ID = 64
+_FIXES: dict[GapKind, str] = {
+    "table": "Add a word of the question to the synonyms of the table {names}.",
+    "value": "Add what the question says to the synonyms of the value {names}.",
+    "definition": "Define the word of the question that means {names}.",
+    "other": "Save the right query: it becomes an example.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class ReviewService:
         async with self.accounting.record(
             "list_feedback", database or "", principal, is_limited=False
         ):
-            items, following = await self._find(
+            entries, following = await self._find(
                 names,
                 principal,
                 is_right=verdict == "right",
@@ -145,10 +145,10 @@ class ReviewService:
                 most=most,
             )
         dialects = {name: self.settings.databases[name].dialect for name in names}
-        entries = await run_in_parser_thread(
-            lambda: [_render_item(item, dialects[item.note.database]) for item in items]
+        rendered = await run_in_parser_thread(
+            lambda: [_render_entry(entry, dialects[entry.database]) for entry in entries]
         )
-        return ReviewResponse(entries=entries, next=following or None)
+        return ReviewResponse(entries=rendered, next=following or None)
 
     async def close(self, id_: str, principal: Principal) -> None:
         """Marks an entry as done.
@@ -191,42 +191,38 @@ class ReviewService:
         is_done: bool,
         after: str,
         most: int,
-    ) -> tuple[list[ReviewItem], str]:
-        """The items of a page, and the cursor of the next one."""
-        asker = Asker(
-            identify_owner(principal),
-            principal.name,
-            build_access_key(principal),
-            self.settings.sessions.history_days,
-        )
-        shown: list[ReviewItem] = []
+    ) -> tuple[list[FeedbackNote], str]:
+        """The entries of a page, and the cursor of the next one."""
+        shown: list[FeedbackNote] = []
         before, read = _read_cursor(after), 0
         while read < _MOST_READ:
             found = await self.store.list_worst(
                 names,
-                asker,
+                principal,
+                owner=identify_owner(principal),
+                days=self.settings.sessions.history_days,
                 is_right=is_right,
                 is_done=is_done,
                 before=before,
                 most=most,
             )
             read += len(found)
-            for item, passes in zip(found, await self._judge(found, principal), strict=True):
-                before = (item.gravity, item.note.given_at, item.note.id)
+            for entry, passes in zip(found, await self._judge(found, principal), strict=True):
+                before = (entry.gravity, entry.given_at, entry.id)
                 if passes:
-                    shown.append(item)
+                    shown.append(entry)
                 if len(shown) == most:
-                    return shown, _write_cursor(item)
+                    return shown, _write(entry)
             if len(found) < most:
                 return shown, ""
-        return shown, _write_cursor(found[-1])
+        return shown, _write(found[-1])
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
         """Whether there is such an entry and the reviewer may run its queries."""
         found = await self.store.find(id_) if _is_id(id_) else None
         if found is None or found.database not in self.settings.database_names(reviewer):
             return False
-        return (await self._judge([ReviewItem(found, 0)], reviewer))[0]
+        return (await self._judge([found], reviewer))[0]
 
     def _check_right(self, principal: Principal) -> None:
         if not may_review(self.settings, principal):
@@ -234,11 +230,20 @@ class ReviewService:
                 "You may not review answers.", hint="page.review_roles names the roles that may."
             )
 
-    async def _judge(self, items: list[ReviewItem], principal: Principal) -> list[bool]:
-        """Whether the principal may run the queries of each item."""
-        queries = frozenset[tuple[str, str]]().union(*(item.queries for item in items))
+    async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
+        """Whether the principal may run the queries of each entry."""
+        queries = {
+            (entry.database, sql)
+            for entry in entries
+            for sql in (entry.sql, entry.correction)
+            if sql
+        }
         refused = await find_refused(self.guard, queries, principal)
-        return [refused.isdisjoint(item.queries) for item in items]
+        return [
+            (entry.database, entry.sql) not in refused
+            and (entry.database, entry.correction) not in refused
+            for entry in entries
+        ]
 
 
 def _build_missing() -> NotFound:
@@ -249,8 +254,8 @@ def _is_id(id_: str) -> bool:
     return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
 
 
-def _write_cursor(item: ReviewItem) -> str:
-    return write_cursor(item.note.given_at.isoformat(), f"{item.gravity}{item.note.id}")
+def _write(entry: FeedbackNote) -> str:
+    return write_cursor(entry.given_at.isoformat(), f"{entry.gravity}{entry.id}")
 
 
 def _read_cursor(text: str) -> tuple[int, datetime, str] | None:
@@ -262,20 +267,36 @@ def _read_cursor(text: str) -> tuple[int, datetime, str] | None:
     return int(id_[0]), moment, id_[1:]
 
 
-def _render_item(item: ReviewItem, dialect: str) -> ReviewEntryResponse:
-    entry = item.note
-    cause = find_cause(item, dialect)
+def _render_entry(entry: FeedbackNote, dialect: str) -> ReviewEntryResponse:
     return copy_fields(
         ReviewEntryResponse,
         entry,
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
         corrected_by=_name_corrector(entry),
-        **cause._asdict(),
+        **_find_cause(entry, dialect),
     )
+
+
+def _find_cause(entry: FeedbackNote, dialect: str) -> dict[str, str]:
+    """The ``kind`` of an entry, and with a wrong answer the ``cause`` and the ``fix``.
+
+    The queries show the cause: what the correction, or the second reading, has and ``sql`` has not.
+    Without them only a figure of the question can be missing.
+    """
+    if entry.is_right:
+        return {"kind": "right"}
+    if entry.correction:
+        gap = find_gap(entry.correction, [entry.sql], entry.question, dialect)
+        fix = _FIXES[gap.kind].format(names=", ".join(gap.names))
+        is_asked = entry.outcome == "asked_back"
+        return {"kind": "asked_back" if is_asked else "corrected", "cause": gap.kind, "fix": fix}
+    if absent := ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql):
+        return {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
+    return {"fix": _FIXES["other"]}
 
 
 def _name_corrector(entry: FeedbackNote) -> str:
     if entry.corrected_with:
         return entry.reviewed_by
-    return entry.given_by if entry.correction else ""
+    return entry.given_by if entry.correction and entry.outcome != "asked_back" else ""

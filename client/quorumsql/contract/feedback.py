@@ -46,9 +46,6 @@ class FeedbackResponse(ResponseModel):
     id: str = Field("", description="Its own id: `DELETE /feedback/{id}` takes it back.")
 
 
-ReviewKind = Literal["right", "wrong", "asked_back", "corrected"]
-
-
 class ReviewEntryResponse(ResponseModel):
     """Feedback on one answer, or a question that was asked back."""
 
@@ -64,10 +61,10 @@ class ReviewEntryResponse(ResponseModel):
     corrected_by: Text = Field(
         "", description="Who gave the query that answers the question; empty: nobody yet."
     )
-    kind: ReviewKind = Field(
+    kind: Literal["right", "wrong", "asked_back", "corrected"] = Field(
         "wrong",
-        description="`asked_back`: a question of your own that was asked back, with the first "
-        "reading as `sql`. `corrected`: a correction is there to be looked at.",
+        description="`asked_back`: a question of your own that was asked back; `sql` and "
+        "`correction` are its readings. `corrected`: a correction is there to be looked at.",
     )
     cause: Literal["table", "value", "definition", "other"] = Field(
         "other", description="What was not found or is not defined, as far as the queries show it."

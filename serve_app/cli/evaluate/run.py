@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from data.benchmarks.load import load_benchmark
-from evaluation.runs.kept_results import read_kept
+from evaluation.metrics.verdicts import find_verdict
+from evaluation.report import Run
+from evaluation.report.tables import show_difference
+from evaluation.runs.exam import Kept, compare_kept, keep_results, read_kept, write_kept
 from generation.engines.choice import has_gpu
 from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
-from serve_app.cli.evaluate.gate import pass_gate
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
-from serve_app.cli.output import Output, prints, say
+from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.cli.service_or_process import read_count
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
@@ -119,3 +121,39 @@ def run(
         say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report.md")
 
     return Output([describe_run(folder) for folder in folders], tell)
+
+
+def pass_gate(run: Run, path: Path, kept: Kept | None) -> Output:
+    """The comparison with ``kept``, with status 1 if the run is worse; None: writes its own.
+
+    Worse means that the whole interval of the paired difference in accuracy is below zero.
+    """
+    dialect = run.manifest.dialect
+    records = {record.id: record for record in run.records}
+    now = keep_results(run.records, dialect)
+    told = f"{sum(record.correct for record in run.records)} of {len(records)} questions are right."
+    if kept is None:
+        write_kept(path, now)
+        return Output({"run": run.name, "kept": path}, f"{told} Kept in {path}: commit it.")
+    comparison = compare_kept(str(path), kept, run.name, now)
+    passed = comparison.difference.high >= 0
+    lost, won = (
+        [
+            {"id": id_, "question": records[id_].question, "before": kept[id_].verdict}
+            | find_verdict(records[id_], dialect)._asdict()
+            for id_ in ids
+        ]
+        for ids in (comparison.lost, comparison.gained)
+    )
+
+    def tell() -> None:
+        for title, changes in (("Lost", lost), ("Won", won)):
+            if changes:
+                print_table(changes, title=title)
+        say(
+            f"{'Passed' if passed else 'Failed'}. {told} Against {path}: "
+            f"{show_difference(comparison.difference)} points over {comparison.shared} questions."
+        )
+
+    document = {"run": run.name, "passed": passed, "lost": lost, "won": won}
+    return Output({**document, "comparison": comparison}, tell, int(not passed))

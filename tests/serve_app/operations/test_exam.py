@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from data.benchmarks.load import load_benchmark
-from nl2sql.errors import SettingsError
 from retrieval.index_store.example_store import VerifiedExample
 from serve_app.operations.exam import add_to_exam
 
@@ -38,8 +34,7 @@ def test_only_what_a_reviewer_gave_becomes_a_question(tmp_path: Path) -> None:
         replace(GIVEN, id="c" * 16, question="Imported?", source="file", reviewed=False),
     )
     earlier = replace(GIVEN, id="d" * 16, question="how many  orders", sql="SELECT 1;")
-    change = add_to_exam(path, (earlier, GIVEN, *others))
-    assert (change.added, change.known, change.differing) == (1, 0, ())
+    assert add_to_exam(path, (earlier, GIVEN, *others)) == (GIVEN.question,)
     (example,) = load_benchmark(str(path), configured=["shop"]).examples
     assert (example.id, example.golds) == ("0123456789ab", (GIVEN.sql,))
     assert "mia" not in path.read_text()
@@ -47,21 +42,11 @@ def test_only_what_a_reviewer_gave_becomes_a_question(tmp_path: Path) -> None:
 
 def test_what_the_file_has_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "exam.jsonl"
-    lines = (
-        {"id": "1", "database": "shop", "question": "How many orders", "query": ["SELECT 7"]},
-        {"id": "2", "database": "shop", "question": "Why?", "unanswerable": "no reasons"},
-    )
-    text = "\n".join(map(json.dumps, lines))
+    text = '{"id": "1", "database": "shop", "question": "How many orders", "query": ["SELECT 7"]}'
     path.write_text(text)
     new = replace(GIVEN, id="e" * 16, question="Wie viele Aufträge?")
-    for added, known in ((1, 1), (0, 2)):
-        change = add_to_exam(path, (GIVEN, new))
-        assert (change.added, change.known) == (added, known)
-        assert change.differing == (GIVEN.question,)
-    written = path.read_text()
-    assert written.startswith(f"{text}\n")
-    assert "Wie viele Aufträge?" in written
+    assert add_to_exam(path, (GIVEN, new)) == (new.question,)
+    assert add_to_exam(path, (GIVEN, new)) == ()
+    assert path.read_text().startswith(f"{text}\n")
+    assert "Wie viele Aufträge?" in path.read_text()
     assert len(load_benchmark(str(path), configured=["shop"]).examples) == 2
-    path.write_text("no JSON\n")
-    with pytest.raises(SettingsError, match="is not JSON"):
-        add_to_exam(path, (GIVEN,))

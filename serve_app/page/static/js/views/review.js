@@ -60,13 +60,14 @@ function Entry({ entry: listed, close }) {
   const feedback = useFeedback(answer);
   // The service has marked it as done; it stays in sight, so that it can be undone.
   const entry = feedback.saved ? { ...listed, state: "done", corrected_by: me.value.name } : listed;
+  const second = entry.kind === "asked_back" ? "The other reading" : entry.correction ? "The correction" : "No correction came with it";
   return html`<li class="review-entry">
     <h3><${Text} value=${entry.question} /></h3>
     <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && entry.reviewed_by !== entry.corrected_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
     ${entry.corrected_by && html`<p class="corrected-by"><${Icon} name="check" /><span>Corrected by <${Text} value=${entry.corrected_by} />${entry.state === "open" && html`<span class="faint">. Nobody has looked at the correction yet.</span>`}</span></p>`}
     ${entry.state === "open" && entry.fix && html`<p class="fix"><${Text} value=${entry.fix} /></p>`}
     <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} label="The answer’s query" /></figure>
-      <figure><figcaption class="faint">${entry.correction ? "The correction" : "No correction came with it"}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label="The correction" />`}</figure></div>
+      <figure><figcaption class="faint">${second}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label=${second} />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
       ${entry.state === "open" && entry.kind !== "asked_back" && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}
