@@ -23,13 +23,12 @@ from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.background import check_passwords
 from serve_app.operations.preparation import prepare
-from serve_app.reporting import Reporter, SilentReporter
+from serve_app.reporting import SILENT, Reporter
 from serve_app.service.services import Services
 from serve_app.settings import Settings, load_settings
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
-_SILENT = SilentReporter()
 
 
 def open_client(config: str | Path | None, principal: str) -> Client:
@@ -42,7 +41,7 @@ async def open_async_client(
     settings: Settings,
     principal: str,
     databases: Sequence[str] = (),
-    reporter: Reporter = _SILENT,
+    reporter: Reporter = SILENT,
 ) -> AsyncClient:
     """Index, databases and model of the settings, ready for questions; closing releases them.
 
@@ -60,7 +59,7 @@ async def open_services(
     settings: Settings,
     stack: AsyncExitStack,
     databases: Sequence[str] = (),
-    reporter: Reporter = _SILENT,
+    reporter: Reporter = SILENT,
 ) -> Services:
     """Prepares everything, and opens it until ``stack`` is closed. Raises as open_async_client."""
     check_passwords(settings)

@@ -40,3 +40,6 @@ class SilentReporter:
 
     def finish(self, text: str) -> None:
         pass
+
+
+SILENT = SilentReporter()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -119,6 +120,12 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"quorumsql {version('quorumsql')}")
+        raise typer.Exit
+
+
 @app.callback()
 def configure(
     context: typer.Context,
@@ -131,6 +138,12 @@ def configure(
             envvar="QUORUMSQL_CONFIG",
         ),
     ] = None,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """Sets the context that all commands share."""
     context.obj = CliContext(config)

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_definitions_alone
 from serve_app.operations.checks.run import run_checks
@@ -29,7 +29,7 @@ def doctor(
     cli: CliContext = context.obj
     checks = []
     run = check_definitions_alone if definitions else run_checks
-    for check in run(cli.settings, databases or ()):
+    for check in run(cli.settings, databases or (), TerminalReporter()):
         _print_check(check)
         checks.append(check)
     failed = any(check.status == "failed" for check in checks)

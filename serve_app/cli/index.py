@@ -38,7 +38,7 @@ async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexSto
 
     Raises SettingsError, DatabaseUnavailable.
     """
-    wiring = build_wiring(settings, start_embedded_server(settings))
+    wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
     store = wiring.build_index_store()
     try:
         yield wiring, store

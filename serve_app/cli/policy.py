@@ -34,7 +34,7 @@ from serve_app.cli.output import (
     say,
     write_text,
 )
-from serve_app.cli.terminal import CONSOLE
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import (
     build_wiring,
@@ -42,7 +42,7 @@ from serve_app.operations.preparation import (
     start_embedded_server,
 )
 from serve_app.operations.row_level_security import owner_url, plan_row_security
-from serve_app.reporting import SilentReporter
+from serve_app.reporting import SILENT
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -65,9 +65,9 @@ def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
             f"The database {database!r} has no policy.",
             hint=f"Name a file under databases.{database}.policy.",
         )
-    server = start_embedded_server(settings)
+    server = start_embedded_server(settings, TerminalReporter())
     if server is not None:
-        load_demo_databases(settings, server, SilentReporter())
+        load_demo_databases(settings, server, SILENT)
     return build_wiring(settings, server), database
 
 

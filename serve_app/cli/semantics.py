@@ -13,7 +13,7 @@ import yaml
 from retrieval.semantics.importing.importer import LeftOut
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints, write_text
-from serve_app.cli.terminal import ERRORS
+from serve_app.cli.terminal import ERRORS, TerminalReporter
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.semantics import import_checked
 
@@ -46,7 +46,7 @@ def bring_in(
     cli: CliContext = context.obj
     settings = cli.settings
     name = settings.database_name(database)
-    wiring = build_wiring(settings, start_embedded_server(settings))
+    wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
     content, left_out = asyncio.run(import_checked(wiring, name, files))
     document = {"database": name, "definitions": content, "left_out": left_out}
     is_empty = set(content) == {"version"}

@@ -59,7 +59,7 @@ async def prepare_benchmark(
     Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
     """
     settings = add_databases(settings, benchmark)
-    server = await asyncio.to_thread(start_embedded_server, settings)
+    server = await asyncio.to_thread(start_embedded_server, settings, reporter)
     missing = dict(benchmark.missing)
     if server is not None:
         if any(isinstance(source, Configured) for source in benchmark.databases.values()):

@@ -21,7 +21,7 @@ from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.semantics import guard_definitions
-from serve_app.reporting import Reporter
+from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
 
 
@@ -39,7 +39,7 @@ async def prepare(
     PolicyError for a policy, DatabaseUnavailable, IndexUnavailable, ModelError if the embedding
     model cannot be fetched.
     """
-    server = await asyncio.to_thread(start_embedded_server, settings)
+    server = await asyncio.to_thread(start_embedded_server, settings, reporter)
     if server is not None:
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
         await asyncio.to_thread(create_databases, settings, server)
@@ -82,12 +82,18 @@ def pull_model(settings: Settings) -> None:
         Wiring(settings).models.fetch_weights(show_on_stderr())
 
 
-def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
-    """Starts the embedded server; None if no connection uses it."""
+def start_embedded_server(settings: Settings, reporter: Reporter = SILENT) -> EmbeddedServer | None:
+    """Starts the embedded server; None if no connection uses it.
+
+    The first start, which takes seconds, is reported. Raises DatabaseUnavailable.
+    """
     if not settings.uses_embedded_server:
         return None
     server = EmbeddedServer(settings.home / "postgres")
-    server.start()
+    is_new = not server.folder.exists()
+    with (reporter if is_new else SILENT).step("Embedded PostgreSQL") as step:
+        server.start()
+        step.finish("set up")
     return server
 
 

@@ -15,26 +15,31 @@ from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
 from serve_app.operations.semantics import check_definitions
+from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
 
 # The only limit that the executor's transactions cannot set themselves.
 _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 
 
-def check_databases(settings: Settings, names: Sequence[str]) -> list[Check]:
+def check_databases(
+    settings: Settings, names: Sequence[str], reporter: Reporter = SILENT
+) -> list[Check]:
     """Checks databases, their roles, definitions and row-level security, and the index.
 
     Databases with the same result share a check. Raises SettingsError, DatabaseUnavailable.
     """
-    server = start_embedded_server(settings)
+    server = start_embedded_server(settings, reporter)
     wiring = build_wiring(settings, server)
     checks = [Check("embedded PostgreSQL", "ok", wiring.socket_folder)] if server else []
     return [*checks, *asyncio.run(_check_all(wiring, names))]
 
 
-def check_definitions_alone(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Check]:
+def check_definitions_alone(
+    settings: Settings, databases: Sequence[str] = (), reporter: Reporter = SILENT
+) -> Iterator[Check]:
     """Checks the definitions of ``databases``, by default of all. Raises as ``check_databases``."""
-    wiring = build_wiring(settings, start_embedded_server(settings))
+    wiring = build_wiring(settings, start_embedded_server(settings, reporter))
     for name in map(settings.database_name, databases or settings.databases):
         if settings.databases[name].semantics is None:
             yield Check("definitions", "warning", "no file is named", databases=(name,))

@@ -24,6 +24,7 @@ from serve_app.operations.checks.models import (
     check_vllm,
     check_weights,
 )
+from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
 
 # For weights, activations and interpreter of the 0.5B model; vLLM needs its KV cache in addition.
@@ -116,10 +117,12 @@ def check_ports(settings: Settings) -> Iterator[Check]:
             yield Check(f"port {port}", "ok", "free")
 
 
-def run_checks(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Check]:
+def run_checks(
+    settings: Settings, databases: Sequence[str] = (), reporter: Reporter = SILENT
+) -> Iterator[Check]:
     """Runs all checks one after the other; none of them changes anything.
 
-    ``databases`` are those to check, by default all.
+    ``databases`` are those to check, by default all. ``reporter`` learns of what takes long.
     """
     names = [settings.database_name(name) for name in databases or settings.databases]
     yield check_cores(settings)
@@ -129,7 +132,7 @@ def run_checks(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Ch
         yield from _guarded("model's server", lambda: list(check_server(settings)))
     elif choose_engine(settings.model) == "vllm":
         yield check_vllm()
-    yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings, names))
+    yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings, names, reporter))
     if not settings.model.is_remote:
         yield from _guarded("weights", lambda: [check_weights(settings)])
     yield check_embedder(settings)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from setuptools import find_packages
 
-from serve_app.cli.app import COMMANDS, load_command
+from serve_app.cli.app import COMMANDS, load_command, main
 
 ROOT = Path(__file__).parents[3]
 # What makes a command slow to start.
@@ -55,6 +56,12 @@ def test_a_client_of_the_service_imports_nothing_that_only_the_service_needs() -
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"quorumsql {version('quorumsql')}\n")
 
 
 def test_every_module_is_in_the_package() -> None:
