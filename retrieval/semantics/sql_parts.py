@@ -20,7 +20,6 @@ from nl2sql.yaml_file import find_nearest, suggest
 
 _BEFORE_EXPRESSION = "SELECT "
 _BEFORE_CONDITION = "SELECT 1 WHERE "
-_PLAIN_QUERY = {"expressions", "from_"}
 
 
 class UnusableDefinition(Exception):
@@ -71,7 +70,7 @@ def read_condition(text: str, dialect: str, place: tuple[str, ...]) -> exp.Expr:
     return tree
 
 
-def _list_clauses(select: exp.Expr) -> list[str]:
+def _list_clauses(select: exp.Select) -> list[str]:
     return [name for name, value in select.args.items() if value]
 
 
@@ -97,23 +96,17 @@ def _read(text: str, before: str, dialect: str, place: tuple[str, ...]) -> exp.S
     return tree
 
 
-def rewrite_columns(text: str, dialect: str, rewrite: Callable[[exp.Column, str], str]) -> str:
-    """An expression in which ``rewrite`` writes each column anew; it is given the column's text.
+def rewrite_columns(text: str, dialect: str, rewrite: Callable[[exp.Column], str]) -> str:
+    """An expression in which ``rewrite`` writes each column anew. Raises UnusableDefinition.
 
-    Raises UnusableDefinition.
-
-    >>> rewrite_columns("sum(a + b.c)", "postgres", lambda column, text: text.upper())
+    >>> rewrite_columns("sum(a + b.c)", "postgres", lambda column: column.sql().upper())
     'sum(A + B.C)'
     """
-    parts, end = [], 0
     tree = _read(text, _BEFORE_EXPRESSION, dialect, ())
-    for (start, stop), column in sorted(
-        ((_find_span(column), column) for column in tree.find_all(exp.Column)),
-        key=lambda found: found[0],
-    ):
-        parts += [text[end:start], rewrite(column, text[start:stop])]
-        end = stop
-    return "".join((*parts, text[end:]))
+    spans = [(*_find_span(column), column) for column in tree.find_all(exp.Column)]
+    for start, end, column in sorted(spans, key=lambda span: span[0], reverse=True):
+        text = text[:start] + rewrite(column) + text[end:]
+    return text
 
 
 def _find_span(column: exp.Column) -> tuple[int, int]:
@@ -141,12 +134,11 @@ class SqlPart:
 
     def render(self, names: Callable[[str], str], dialect: str) -> str:
         """The text on one line, with tables under the given names."""
-        parts, end = [], 0
-        for name in self.names:
-            column = quote_name(name.column.name, dialect)
-            parts += [self.text[end : name.start], f"{names(name.table.qualified)}.{column}"]
-            end = name.end
-        return "".join((*parts, self.text[end:]))
+        text = self.text
+        for name in reversed(self.names):
+            column = f"{names(name.table.qualified)}.{quote_name(name.column.name, dialect)}"
+            text = text[: name.start] + column + text[name.end :]
+        return text
 
 
 class DefinitionColumns:
@@ -171,7 +163,7 @@ class DefinitionColumns:
                 f"write {column.name} with its table, as table.{column.name}", place
             )
         dialect = self._catalog.dialect
-        table = self._find_table(column, "table", place)
+        table = self._find_table(column.args["table"], column.args.get("db"), place)
         wanted = read_identifier(column.this, dialect)
         found = next(
             (known for known in table.columns if fold_name(known.name, dialect) == wanted), None
@@ -181,25 +173,17 @@ class DefinitionColumns:
             raise UnusableDefinition(f"{table.qualified} has no column {wanted!r}{near}", place)
         return table, found
 
-    def read_table(self, query: str) -> Table:
-        """The table whose rows a query reads as they are."""
-        tree = _read(query, "", self._catalog.dialect, ())
-        source = tree.args["from_"].this if set(_list_clauses(tree)) == _PLAIN_QUERY else None
-        if (
-            not isinstance(source, exp.Table)
-            or set(_list_clauses(source)) - {"this", "db", "catalog"}
-            or any(
-                not isinstance(each, exp.Column) and each != exp.Star() for each in tree.expressions
-            )
-        ):
-            text = f"its rows are not simply those of a table: {join_lines(query)}"
-            raise UnusableDefinition(text)
-        return self._find_table(source)
+    def find_table(self, name: str) -> Table:
+        """The table of a name as SQL writes it."""
+        try:
+            table = exp.to_table(name, dialect=self._catalog.dialect)
+        except SqlglotError as error:
+            raise UnusableDefinition(f"{name} is not the name of a table") from error
+        return self._find_table(table.this, table.args.get("db"))
 
-    def _find_table(self, named: exp.Expr, key: str = "this", place: tuple[str, ...] = ()) -> Table:
-        """The table of a table's or column's name, which is under ``key``."""
-        name = read_identifier(named.args[key], self._catalog.dialect)
-        schema = read_identifier(named.args.get("db"), self._catalog.dialect)
+    def _find_table(self, named: object, qualified: object, place: tuple[str, ...] = ()) -> Table:
+        name = read_identifier(named, self._catalog.dialect)
+        schema = read_identifier(qualified, self._catalog.dialect)
         table = self._catalog.resolve(name, schema)
         if table is None:
             shown = f"{schema}.{name}" if schema else name

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import yaml
 
-from retrieval.semantics.importing.importer import LeftOut
-from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints, write_text
 from serve_app.cli.terminal import ERRORS, TerminalReporter
 from serve_app.operations.preparation import build_wiring, start_embedded_server
@@ -43,27 +40,17 @@ def bring_in(
     ],
 ) -> Output:
     """Print the definitions of dbt, Cube or WrenAI as our file; report what is left out and why."""
-    cli: CliContext = context.obj
-    settings = cli.settings
+    settings = context.obj.settings
     name = settings.database_name(database)
     wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
     content, left_out = asyncio.run(import_checked(wiring, name, files))
-    document = {"database": name, "definitions": content, "left_out": left_out}
-    is_empty = set(content) == {"version"}
 
     def tell() -> None:
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=_WIDTH)
-        write_text(text)
-        _print_left_out(left_out)
+        write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=_WIDTH))
+        for reason in dict.fromkeys(each.reason for each in left_out):
+            names = ", ".join(each.what for each in left_out if each.reason == reason)
+            text = f"left out, {reason}: {names}"
+            ERRORS.print(text, highlight=False, markup=False, soft_wrap=True)
 
-    return Output(document, tell, int(is_empty))
-
-
-def _print_left_out(left_out: Sequence[LeftOut]) -> None:
-    """Prints what is left out for each reason; on standard error, beside the file."""
-    by_reason: dict[str, list[str]] = {}
-    for each in left_out:
-        by_reason.setdefault(each.reason, []).append(each.what)
-    for reason, names in by_reason.items():
-        text = f"left out, {reason}: {', '.join(names)}"
-        ERRORS.print(text, highlight=False, markup=False, soft_wrap=True)
+    document = {"database": name, "definitions": content, "left_out": left_out}
+    return Output(document, tell, int(set(content) == {"version"}))
