@@ -113,25 +113,14 @@ class AsyncClient:
 
     async def translate(self, /, question: str | QueryRequest, **options: Any) -> TranslateResponse:
         """The SQL without its rows; the options are those of ``ask``."""
-        request = wire.build_request(question, options)
-        response = await self._send(
-            "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
-        )
-        return wire.read(read_translation, response)
+        return wire.read(read_translation, await self._ask("/translate", question, options))
 
     async def export(
         self, /, question: str | QueryRequest, media_type: str, **options: Any
     ) -> wire.Export | wire.NoRows:
         """The rows of the answer as ``media_type``, such as ``text/csv``."""
-        request = wire.build_request(question, options)
         return wire.read_export(
-            await self._send(
-                "POST",
-                "/query",
-                json=request.model_dump(),
-                headers={"Accept": media_type},
-                timeout=wire.ENDLESS_TIMEOUT,
-            )
+            await self._ask("/query", question, options, headers={"Accept": media_type})
         )
 
     async def rate(
@@ -148,7 +137,7 @@ class AsyncClient:
             verdict=verdict,
             correction=correction,
         )
-        return await self._call(FeedbackResponse, "POST", "/feedback", request.model_dump())
+        return await self._call(FeedbackResponse, "POST", "/feedback", json=request.model_dump())
 
     async def withdraw_feedback(self, id_: str) -> None:
         """Takes back feedback by the ``id`` of its response, with the example that it gave."""
@@ -216,7 +205,7 @@ class AsyncClient:
     ) -> RunResponse:
         """The rows of a query."""
         body = {"sql": sql, "database": database, "max_rows": max_rows}
-        return await self._call(RunResponse, "POST", "/run", body)
+        return await self._call(RunResponse, "POST", "/run", json=body)
 
     async def conversations(
         self, search: str = "", *, after: str = "", limit: int = 50
@@ -251,16 +240,19 @@ class AsyncClient:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    async def _ask(
+        self, path: str, question: str | QueryRequest, options: dict[str, Any], **more: Any
+    ) -> httpx.Response:
+        body = wire.build_request(question, options).model_dump()
+        return await self._send("POST", path, json=body, timeout=wire.ENDLESS_TIMEOUT, **more)
+
     async def _get(self, model: type[_Model], path: str, **parameters: Any) -> _Model:
         """The model at ``path``; parameters without a value are left out."""
         given = {name: value for name, value in parameters.items() if value not in ("", None)}
-        response = await self._send("GET", path, params=given)
-        return wire.read(model.model_validate, response)
+        return await self._call(model, "GET", path, params=given)
 
-    async def _call(
-        self, model: type[_Model], method: str, path: str, body: dict[str, Any] | None = None
-    ) -> _Model:
-        response = await self._send(method, path, json=body)
+    async def _call(self, model: type[_Model], method: str, path: str, **options: Any) -> _Model:
+        response = await self._send(method, path, **options)
         return wire.read(model.model_validate, response)
 
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:

@@ -121,11 +121,10 @@ class EventReader:
             raise Unavailable(f"The service at {self.url} ended the connection.", hint="Ask again.")
 
     def _read(self, data: bytes) -> Event | None:
+        self._is_complete |= self._kind in ("answer", "problem")
         if self._kind == "answer":
-            self._is_complete = True
             return AnswerEvent(answer=_build(read_response, data))
         if self._kind == "problem":
-            self._is_complete = True
             response = httpx.Response(500, content=data)
             response.status_code = _read_problem(response).get("status", 500)
             raise translate(response)

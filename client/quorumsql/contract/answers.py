@@ -43,6 +43,17 @@ class ResultColumn(ResponseModel):
     )
 
 
+class ResultPage(Listed):
+    """The first rows of a result, or all of them."""
+
+    LISTED: ClassVar = ("rows",)
+
+    columns: list[ResultColumn]
+    rows: Rows = Field(description="JSON values; dates and long numbers as text.")
+    truncated: bool = Field(description="Whether there are more rows than these.")
+    cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
+
+
 _TRANSLATED: JsonDict = {
     "outcome": "translated",
     "question": "How many employees are currently active?",
@@ -71,10 +82,8 @@ class VerifiedResponse(ResponseModel):
     source: Text = Field(description="`feedback` or `file`.")
 
 
-class AnsweredResponse(Listed, Response):
+class AnsweredResponse(ResultPage, Response):
     """The query, its rows and the confidence."""
-
-    LISTED: ClassVar = ("rows",)
 
     model_config = ConfigDict(json_schema_extra={"examples": [_ANSWERED]})
 
@@ -84,10 +93,6 @@ class AnsweredResponse(Listed, Response):
     quorum: bool = Field(description="Whether enough samples agree on this result.")
     text: Text = Field(description="The answer in words; empty if not requested.")
     text_source: Text
-    columns: list[ResultColumn]
-    rows: Rows = Field(description="JSON values; dates and long numbers as text.")
-    truncated: bool = Field(description="Whether there are more rows than these.")
-    cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
     description: Text = Field("", description="What the query asks for, in words from the query.")
     verified: VerifiedResponse | None = Field(
         None,

@@ -27,7 +27,6 @@ PREDICATES = (
     "the table alone where the condition is not shown."
 )
 
-
 SpreadsheetSafe = Annotated[
     bool,
     Field(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from pydantic import ConfigDict, Field
 
-from quorumsql.contract.answers import ResultColumn
-from quorumsql.contract.model import PREDICATES, Listed, RequestModel, Rows, SpreadsheetSafe, Text
+from quorumsql.contract.answers import ResultPage
+from quorumsql.contract.model import PREDICATES, RequestModel, SpreadsheetSafe, Text
 
 
 class RunRequest(RequestModel):
@@ -23,17 +21,11 @@ class RunRequest(RequestModel):
     spreadsheet_safe: SpreadsheetSafe = False
 
 
-class RunResponse(Listed):
+class RunResponse(ResultPage):
     """The rows of a query that the guard let pass."""
-
-    LISTED: ClassVar = ("rows",)
 
     database: Text
     sql: Text = Field(description="The query as it was sent.")
-    columns: list[ResultColumn]
-    rows: Rows = Field(description="JSON values; dates and long numbers as text.")
-    truncated: bool = Field(description="Whether there are more rows than these.")
-    cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
     ms: float = Field(description="How long the database took.")
     predicates: list[Text] = Field(description=PREDICATES)
     tables: list[Text] = Field(description="The tables that the query reads.")
