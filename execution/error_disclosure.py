@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from psycopg import errors
 
-from nl2sql.types import TOO_COMPLEX, Diagnostic
+from nl2sql.types import TOO_COMPLEX, Diagnostic, Explained
 
 # While a query is parsed and planned no row is read: its errors quote only the query.
 _PLANNING_CLASSES = frozenset({"0A", "25", "3D", "3F", "40", "42", "53", "54", "55", "57"})
@@ -50,7 +50,9 @@ def withhold_values(
     return replace(diagnostic, message=words, hint="")
 
 
-def refuse_estimate(finding: str, expected: float, most: int, *, restricted: bool) -> Diagnostic:
+def refuse_estimate(
+    finding: str, expected: float, most: int, explained: Explained, *, restricted: bool
+) -> Diagnostic:
     """The error for a plan that expects more rows than ``most``.
 
     ``restricted`` principals do not see the estimate, which counts hidden rows too.
@@ -61,6 +63,7 @@ def refuse_estimate(finding: str, expected: float, most: int, *, restricted: boo
         f"{finding}{told} than the {most:,} allowed.",
         hint="Join tables on their keys, narrow each table down before joining, or raise "
         "limits.max_estimated_rows.",
+        explained=explained,
     )
 
 

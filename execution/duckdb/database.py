@@ -17,7 +17,6 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -28,8 +27,7 @@ from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.errors import is_gone
 from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import build_description, build_page
-from execution.duckdb.plan import build_explained, check_estimate
-from execution.duckdb.statement import Session
+from execution.duckdb.statement import Session, check_query
 from execution.results.collector import PageQuery, ResultBuilder, tighten_limits
 from execution.statement_threads import StatementThreads
 from nl2sql.duckdb_files import describe_duckdb_error
@@ -74,11 +72,6 @@ class _DuckdbStatement(Generic[Answer]):
 
     def run(self) -> Answer | Diagnostic:
         """The answer, or the database's error. Raises DatabaseUnavailable."""
-        try:
-            # The driver does not accept half of a surrogate pair.
-            self._query.sql.encode()
-        except UnicodeEncodeError:
-            return Diagnostic("22021", "The query holds half of a surrogate pair.")
         with self._file.use() as file:
             try:
                 with file.connect() as connection:
@@ -103,7 +96,8 @@ class _DuckdbStatement(Generic[Answer]):
             self._connection = connection
         session = Session(connection, file, self._query)
         try:
-            return session.check(self._allowlist) or self._work(session)
+            refusal = check_query(connection, self._query, file, self._allowlist)
+            return refusal or self._work(session)
         except duckdb.Error as error:
             if is_gone(error):
                 raise
@@ -140,13 +134,7 @@ class DuckDbDatabase:
         """
 
         def work(session: Session) -> Explained | Diagnostic:
-            plan = session.plan(PageQuery(query.sql))
-            if isinstance(plan, Diagnostic):
-                return plan
-            most_pairs = self._limits.max_estimated_rows
-            too_much = check_estimate(plan, most_pairs, restricted=query.restricted)
-            explained = build_explained(plan)
-            return replace(too_much, explained=explained) if too_much else explained
+            return session.plan(PageQuery(query.sql), self._limits.max_estimated_rows)
 
         def build() -> _DuckdbStatement[Explained]:
             return self._build(query, work, tighten_limits(self._limits).statement_timeout_ms)
@@ -167,12 +155,9 @@ class DuckDbDatabase:
             columns = session.describe(build_description(query.sql))
             types = [kind for _, kind in columns]
             page = build_page(query.sql, types, max_rows + 1, within)
-            plan = session.plan(page)
-            if isinstance(plan, Diagnostic):
-                return plan
-            most_pairs = self._limits.max_estimated_rows
-            if too_much := check_estimate(plan, most_pairs, restricted=query.restricted):
-                return replace(too_much, explained=build_explained(plan))
+            explained = session.plan(page, self._limits.max_estimated_rows)
+            if isinstance(explained, Diagnostic):
+                return explained
             names = [name for name, _ in columns]
             builder = ResultBuilder(names, max_rows, within, page.readers)
             cursor = session.execute(page)

@@ -82,13 +82,14 @@ def build_explained(plan: Plan) -> Explained:
     return Explained(cost=sum(rows), rows=max(rows))
 
 
-def check_estimate(plan: Plan, most: int, *, restricted: bool) -> Diagnostic | None:
-    """Why the query should not be started, or None; see ``refuse_estimate``."""
+def weigh_plan(plan: Plan, most: int, *, restricted: bool) -> Explained | Diagnostic:
+    """DuckDB's estimate, or why the query should not be started; see ``refuse_estimate``."""
+    explained = build_explained(plan)
     pairs = estimate_pairs(plan)
     if pairs <= most:
-        return None
+        return explained
     finding = "The query was not run: a join in its plan would look at more pairs of rows"
-    return refuse_estimate(finding, pairs, most, restricted=restricted)
+    return refuse_estimate(finding, pairs, most, explained, restricted=restricted)
 
 
 def estimate_pairs(plan: Plan) -> float:

@@ -20,12 +20,12 @@ import duckdb
 from execution.allowlists import Allowlist
 from execution.duckdb.errors import build_diagnostic
 from execution.duckdb.file import OpenFile
-from execution.duckdb.plan import Plan, list_leaves, read_plan
+from execution.duckdb.plan import Plan, list_leaves, read_plan, weigh_plan
 from execution.duckdb.second_check import check_statement
 from execution.results.collector import PageQuery
 from nl2sql.duckdb_files import ATTACHED
 from nl2sql.sql.names import fold_name
-from nl2sql.types import Diagnostic, GuardedQuery, Violation
+from nl2sql.types import Diagnostic, Explained, GuardedQuery
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
@@ -43,17 +43,14 @@ class Session:
         self._offset = 0
         self._running = False
 
-    def check(self, allowlist: Allowlist) -> Diagnostic | None:
-        """Why the query must not run, or None."""
-        return check_query(self._connection, self._query, self._file, allowlist)
-
-    def plan(self, page: PageQuery) -> Plan | Diagnostic:
-        """The plan of a page, after checking that it reads no other table."""
+    def plan(self, page: PageQuery, most_pairs: int) -> Explained | Diagnostic:
+        """The estimate of a page, or why it must not run; ``most_pairs``: see ``weigh_plan``."""
         self._run(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
         row = self._connection.fetchone()
         assert row is not None
         plan = read_plan(str(row[1]))
-        return check_plan(plan, self._query, self._file) or plan
+        refusal = check_plan(plan, self._query, self._file)
+        return refusal or weigh_plan(plan, most_pairs, restricted=self._query.restricted)
 
     def describe(self, page: PageQuery) -> list[tuple[str, str]]:
         """The names and types of the columns of a page without rows."""
@@ -120,24 +117,16 @@ def check_query(
     if statements[0].type != duckdb.StatementType.SELECT:
         return Diagnostic(_NOT_ALLOWED, "Only a query may run, this is none.")
     try:
-        violation = _check_tree(query, file, allowlist)
+        # The query of a view may have replaced it, so that row policies apply inside.
+        violation = check_statement(
+            query.sql, query.tables, allowlist, functions=file.view_functions, macros=file.macros
+        )
     except RecursionError:
         return Diagnostic("54001", "The query is nested too deeply.")
     if violation is not None:
         state = _SYNTAX_ERROR if violation.code == "unparsable" else _NOT_ALLOWED
         return Diagnostic(state, violation.message)
     return None
-
-
-def _check_tree(query: GuardedQuery, file: OpenFile, allowlist: Allowlist) -> Violation | None:
-    macros = file.macros
-    violation = check_statement(query.sql, query.tables, allowlist, macros=macros)
-    if violation is None or violation.code != "function_not_allowed":
-        return violation
-    # The query of a view may have replaced it, so that row policies apply inside.
-    return check_statement(
-        query.sql, query.tables, allowlist, functions=file.view_functions, macros=macros
-    )
 
 
 def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | None:

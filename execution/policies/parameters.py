@@ -153,7 +153,8 @@ def _convert(name: str, value: Scalar, kind: str) -> Bound:
             case "boolean" if str(value).lower() in ("true", "false"):
                 return str(value).lower() == "true"
             case "text" if isinstance(value, str):
-                if "\0" in value:
+                # No database's text holds a null character, or half of a surrogate pair.
+                if b"\0" in value.encode():
                     raise ValueError("null character")
                 return value
             case "integer" if not isinstance(value, bool | float) and abs(int(value)) < 2**63:

@@ -18,7 +18,7 @@ receives a long text completely if a call computes it from constants; the guard 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -31,9 +31,9 @@ from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
 from execution.allowlists import Allowlist, load_allowlist
-from execution.postgres.errors import build_diagnostic, check_text, is_gone
+from execution.postgres.errors import build_diagnostic, is_gone
 from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
-from execution.postgres.plan import check_estimate
+from execution.postgres.plan import weigh_plan
 from execution.postgres.plan_verification import EXPLAIN, PlanChecker
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.session import (
@@ -96,27 +96,13 @@ class PostgresDatabase:
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute((EXPLAIN + query.sql).encode(), _bind(query))
-                    await connection.execute("ROLLBACK")
-                plan, unexplained = await self._plans.read(planned, query)
-                if unexplained:
-                    await self._begin(connection)
-                    async with pipelined(connection) as pipeline:
-                        await self._assume_identity(connection, pipeline, query)
-                    if refusal := await self._plans.check_unexplained(
-                        connection, unexplained, query
-                    ):
-                        return refusal
+                explained = await self._weigh(connection, planned, query, self._limits.max_rows)
             except psycopg.Error as error:
                 return _describe_error(error, connection, query, offset=len(EXPLAIN))
-            explained = _build_explained(plan)
-            too_much = self._check_estimate(plan, query, self._limits.max_rows)
-            if too_much is not None:
-                return replace(too_much, explained=explained)
-            self._recent[query] = True
+            if isinstance(explained, Explained):
+                self._recent[query] = True
             return explained
 
-        if (unsendable := check_text(query)) is not None:
-            return unsendable
         return await self._pool.run(work, begin=self._begin, who=query.principal)
 
     async def execute(
@@ -149,13 +135,9 @@ class PostgresDatabase:
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
                 if planned is not None:
-                    plan, unexplained = await self._plans.read(planned, query)
-                    if refusal := await self._plans.check_unexplained(
-                        connection, unexplained, query
-                    ):
-                        return refusal
-                    if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
-                        return replace(too_much, explained=_build_explained(plan))
+                    explained = await self._weigh(connection, planned, query, max_rows)
+                    if isinstance(explained, Diagnostic):
+                        return explained
                 running = True
                 builder = await self._fetch(connection, described, query, max_rows, within)
                 types = await self._name_types(connection, described)
@@ -164,8 +146,6 @@ class PostgresDatabase:
                 return _describe_error(error, connection, query, offset=offset, running=running)
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
-        if (unsendable := check_text(query)) is not None:
-            return unsendable
         begin = partial(self._begin, tighter=limits)
         return await self._pool.run(work, begin=begin, who=query.principal, limits=limits)
 
@@ -213,12 +193,19 @@ class PostgresDatabase:
                 hint="Does the role exist, and is the reader a member of it?",
             ) from error
 
-    def _check_estimate(
-        self, plan: Mapping[str, Any], query: GuardedQuery, max_rows: int
-    ) -> Diagnostic | None:
-        return check_estimate(
-            plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
-        )
+    async def _weigh(
+        self,
+        connection: Connection,
+        planned: AsyncCursor[Any],
+        query: GuardedQuery,
+        max_rows: int,
+    ) -> Explained | Diagnostic:
+        """The estimate of the plan that EXPLAIN returned, or why the query must not run."""
+        plan = await self._plans.check(connection, planned, query)
+        if isinstance(plan, Diagnostic):
+            return plan
+        most = self._limits.max_estimated_rows
+        return weigh_plan(plan, max_rows + 1, most, restricted=query.restricted)
 
     async def _fetch(
         self,
@@ -261,10 +248,6 @@ class PostgresDatabase:
 def _bind(query: GuardedQuery) -> list[object]:
     """The values for the placeholders; a tuple is sent as an array, not as a row."""
     return [list(value) if isinstance(value, tuple) else value for value in query.params]
-
-
-def _build_explained(plan: Mapping[str, Any]) -> Explained:
-    return Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
 
 
 def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> list[DescribedColumn]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import psycopg
 
 from execution.error_disclosure import withhold_values
-from nl2sql.types import Diagnostic, GuardedQuery
+from nl2sql.types import Diagnostic
 
 # SQLSTATEs that mean "the server is going away", not "the query is wrong": connection exceptions,
 # and the shutdown and cannot-connect-now codes of class 57. A server that ends a transaction that
@@ -26,24 +26,6 @@ def is_gone(error: psycopg.Error) -> bool:
     if state is None or state in _GONE_CODES:
         return True
     return state[:2] == _GONE_CLASS and state != _PROTOCOL_VIOLATION
-
-
-def check_text(query: GuardedQuery) -> Diagnostic | None:
-    """Why the query cannot even be sent: PostgreSQL's text allows no NUL and no half surrogates."""
-    values = [
-        item
-        for value in query.params
-        for item in (value if isinstance(value, tuple) else (value,))
-        if isinstance(item, str)
-    ]
-    for text in (query.sql, *values):
-        try:
-            sendable = b"\0" not in text.encode()
-        except UnicodeEncodeError:
-            sendable = False
-        if not sendable:
-            return Diagnostic("22021", "The query holds a character that no text here can hold.")
-    return None
 
 
 def build_diagnostic(

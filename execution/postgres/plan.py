@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from execution.error_disclosure import refuse_estimate
-from nl2sql.types import Diagnostic
+from nl2sql.types import Diagnostic, Explained
 
 # Steps that read their input row by row, so that they stop early.
 _STREAMING = frozenset(
@@ -56,15 +56,16 @@ def estimate_rows(plan: Mapping[str, Any], wanted: float) -> float:
     return _find_most(plan, min(1.0, wanted / max(float(plan["Plan Rows"]), 1.0)))
 
 
-def check_estimate(
+def weigh_plan(
     plan: Mapping[str, Any], wanted: float, most: int, *, restricted: bool
-) -> Diagnostic | None:
-    """Why the query should not be started, or None; see ``refuse_estimate``."""
+) -> Explained | Diagnostic:
+    """The planner's estimate, or why the query should not be started; see ``refuse_estimate``."""
+    explained = Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
     rows = estimate_rows(plan, wanted)
     if rows <= most:
-        return None
+        return explained
     finding = "The query was not run: one step of its plan expects more rows"
-    return refuse_estimate(finding, rows, most, restricted=restricted)
+    return refuse_estimate(finding, rows, most, explained, restricted=restricted)
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

@@ -223,20 +223,20 @@ class PlanChecker:
         plan = _parse_plan(text)
         return plan, find_unexplained(plan, query, self._functions)
 
-    async def check_unexplained(
-        self, connection: Connection, unexplained: frozenset[str], query: GuardedQuery
-    ) -> Diagnostic | None:
-        """Why the query must not run, or None if its tables explain these names.
+    async def check(
+        self, connection: Connection, planned: AsyncCursor[Any], query: GuardedQuery
+    ) -> Mapping[str, Any] | Diagnostic:
+        """The plan that EXPLAIN returned, or why the query must not run.
 
         ``connection`` is in the query's transaction. Raises psycopg.Error.
         """
-        left = unexplained
+        plan, left = await self.read(planned, query)
         for table in query.tables:
             if not left:
-                return None
+                break
             left -= await self._find_brought(connection, table, query)
         if not left:
-            return None
+            return plan
         self.alarms += 1
         names = ", ".join(sorted(left))
         _LOG.error("alarm: PostgreSQL reads %s in a query that passed the guard: %s", names, query)

@@ -77,16 +77,12 @@ def open_connection(url: str, database: str) -> Iterator[psycopg.Connection[Any]
 
     Raises DatabaseUnavailable, also instead of a psycopg.Error inside the block.
     """
-    said = ""
     try:
-        try:
-            connected = psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S)
-        except psycopg.Error as error:
-            said = explain_failure(error)
-            raise
-        with connected as connection:
+        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
             yield connection
     except psycopg.Error as error:
+        # What failed to connect has no SQLSTATE.
+        said = "" if error.sqlstate else explain_failure(error)
         raise DatabaseUnavailable(
             f"The database {database!r} does not answer.", database=database, said=said
         ) from error

@@ -111,8 +111,6 @@ class _SqliteStatement:
             ) from error
         except MemoryError:
             return MEMORY_DIAGNOSTIC
-        except UnicodeEncodeError:
-            return Diagnostic("22021", "The query holds half of a surrogate pair.")
 
     def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
         """Runs the statement. Raises sqlite3.Error."""

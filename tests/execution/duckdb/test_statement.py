@@ -11,10 +11,12 @@ import pytest
 
 from execution.allowlists import load_allowlist
 from execution.duckdb.file import OpenFile
-from execution.duckdb.plan import build_explained, check_estimate, estimate_pairs
+from execution.duckdb.plan import build_explained, estimate_pairs, weigh_plan
 from execution.duckdb.statement import check_plan, check_query
 from nl2sql.duckdb_files import ATTACHED
+from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import query
+from tests.execution.expecting import expect
 
 Node = dict[str, Any]
 ALLOWED = load_allowlist("duckdb")
@@ -186,14 +188,13 @@ def test_pairs_that_a_join_looks_at(plan: Node, pairs: float) -> None:
 
 def test_a_plan_of_too_many_pairs_is_refused_and_says_so_to_whom_it_may() -> None:
     plan = step("FILTER", step("CROSS_PRODUCT", TEN, TWENTY))
-    assert check_estimate(plan, 200, restricted=False) is None
-    told = check_estimate(plan, 199, restricted=False)
-    assert told is not None
+    assert weigh_plan(plan, 200, restricted=False) == build_explained(plan)
+    told = expect(Diagnostic, weigh_plan(plan, 199, restricted=False))
+    assert told.explained == build_explained(plan)
     assert told.sqlstate == "54001"
     assert "(200)" in told.message
     assert "199 allowed" in told.message
-    withheld = check_estimate(plan, 199, restricted=True)
-    assert withheld is not None
+    withheld = expect(Diagnostic, weigh_plan(plan, 199, restricted=True))
     assert "(200)" not in withheld.message
 
 

@@ -62,6 +62,7 @@ WRONG: list[tuple[AttributeType, AttributeValue]] = [
     ("boolean", 1),
     ("text", 7),
     ("text", "a\0b"),
+    ("text", "half of a pair: \udfff"),
     ("text", ("DE", "FR")),
     ("integer", True),
     ("integer", 1.0),

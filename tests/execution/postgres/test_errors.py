@@ -100,25 +100,6 @@ async def test_positions_count_from_the_querys_own_start(open_database: Opener) 
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [
-        GuardedQuery("scratch", "SELECT '\ud800'", ()),
-        GuardedQuery("scratch", "SELECT 'a\0b'", ()),
-        GuardedQuery("scratch", "SELECT $1", (), params=("a\0b",)),
-        GuardedQuery("scratch", "SELECT $1", (), params=(("ok", "\udfff"),)),
-    ],
-    ids=["surrogate", "nul", "nul_value", "surrogate_in_a_list"],
-)
-async def test_what_cannot_be_sent_is_an_error_of_the_query(
-    asked: GuardedQuery, open_database: Opener
-) -> None:
-    database = open_database()
-    for answer in (await database.execute(asked, 1), await database.explain(asked)):
-        assert isinstance(answer, Diagnostic)
-        assert answer.sqlstate == "22021"
-
-
-@pytest.mark.parametrize(
     ("error", "gone"),
     [
         (psycopg.errors.AdminShutdown(), True),

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from execution.postgres.plan import check_estimate, estimate_rows
-from nl2sql.types import TOO_COMPLEX, GuardedQuery, SessionIdentity
+from execution.postgres.plan import estimate_rows, weigh_plan
+from nl2sql.types import TOO_COMPLEX, Diagnostic, Explained, GuardedQuery, SessionIdentity
+from tests.execution.expecting import expect
 
 Node = dict[str, Any]
 
@@ -17,6 +18,7 @@ def node(kind: str, rows: float, *plans: Node, side: str = "Outer") -> Node:
     return {
         "Node Type": kind,
         "Plan Rows": rows,
+        "Total Cost": rows,
         "Parent Relationship": side,
         **({"Plans": list(plans)} if plans else {}),
     }
@@ -63,16 +65,14 @@ def test_the_busiest_step_counts(plan: Node, expected: float) -> None:
 
 def test_too_much_is_an_error_that_says_what_to_do() -> None:
     plan = node("Aggregate", 1, SCAN)
-    assert check_estimate(plan, 101, 10**9, restricted=False) is None
-    refused = check_estimate(plan, 101, 10**9 - 1, restricted=False)
-    assert refused is not None
+    assert isinstance(weigh_plan(plan, 101, 10**9, restricted=False), Explained)
+    refused = expect(Diagnostic, weigh_plan(plan, 101, 10**9 - 1, restricted=False))
     assert refused.sqlstate == TOO_COMPLEX
     assert "1e+09" in refused.message
     assert "999,999,999 allowed" in refused.message
     assert "max_estimated_rows" in refused.hint
     # It is not told to whom rows are withheld from.
-    withheld = check_estimate(plan, 101, 10**6, restricted=True)
-    assert withheld is not None
+    withheld = expect(Diagnostic, weigh_plan(plan, 101, 10**6, restricted=True))
     assert "1e+09" not in withheld.message
 
 
