@@ -47,7 +47,7 @@ _PROBE_TIMEOUT_MS = 2000
 _LINGER_S = 2
 
 Answer = TypeVar("Answer")
-Work = Callable[[Session], Answer | Diagnostic]
+Work = Callable[[Session, LimitSettings], Answer | Diagnostic]
 
 
 class _DuckdbStatement(Generic[Answer]):
@@ -59,9 +59,10 @@ class _DuckdbStatement(Generic[Answer]):
         query: GuardedQuery,
         allowlist: Allowlist,
         work: Work[Answer],
-        timeout_ms: int,
+        limits: LimitSettings,
     ) -> None:
-        self.timeout_ms = timeout_ms
+        self.timeout_ms = limits.statement_timeout_ms
+        self._limits = limits
         self._file = file
         self._query = query
         self._allowlist = allowlist
@@ -97,7 +98,7 @@ class _DuckdbStatement(Generic[Answer]):
         session = Session(connection, file, self._query)
         try:
             refusal = check_query(connection, self._query, file, self._allowlist)
-            return refusal or self._work(session)
+            return refusal or self._work(session, self._limits)
         except duckdb.Error as error:
             if is_gone(error):
                 raise
@@ -133,13 +134,10 @@ class DuckDbDatabase:
         DuckDB has no cost: ``cost`` is the sum of the rows of all steps, ``rows`` the most of one.
         """
 
-        def work(session: Session) -> Explained | Diagnostic:
+        def work(session: Session, _: LimitSettings) -> Explained | Diagnostic:
             return session.plan(PageQuery(query.sql), self._limits.max_estimated_rows)
 
-        def build() -> _DuckdbStatement[Explained]:
-            return self._build(query, work, tighten_limits(self._limits).statement_timeout_ms)
-
-        return await self._threads.run(build, who=query.principal)
+        return await self._threads.run(partial(self._build, query, work), who=query.principal)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -166,20 +164,19 @@ class DuckDbDatabase:
                     break
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
-        def build() -> _DuckdbStatement[ResultSet]:
-            within = tighten_limits(self._limits, limits)
-            return self._build(query, partial(work, within=within), within.statement_timeout_ms)
-
+        build = partial(self._build, query, work, limits)
         return await self._threads.run(build, who=query.principal, limits=limits)
 
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
 
-        def work(session: Session) -> bool:
+        shorter = ExecutionLimits(_PROBE_TIMEOUT_MS, self._limits.result_bytes)
+
+        def work(session: Session, _: LimitSettings) -> bool:
             return bool(session.execute(PageQuery(query.sql)).fetchall())
 
-        return await self._threads.probe(partial(self._build, query, work, _PROBE_TIMEOUT_MS))
+        return await self._threads.probe(partial(self._build, query, work, shorter))
 
     async def close(self) -> None:
         """Stops running statements and closes the file; a later call opens it again."""
@@ -187,9 +184,10 @@ class DuckDbDatabase:
         await asyncio.to_thread(self._file.close)
 
     def _build(
-        self, query: GuardedQuery, work: Work[Answer], timeout_ms: int
+        self, query: GuardedQuery, work: Work[Answer], tighter: ExecutionLimits | None = None
     ) -> _DuckdbStatement[Answer]:
-        return _DuckdbStatement(self._file, query, self._allowlist, work, timeout_ms)
+        limits = tighten_limits(self._limits, tighter)
+        return _DuckdbStatement(self._file, query, self._allowlist, work, limits)
 
     def _rest(self) -> None:
         """Closes the file if no statement follows soon."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,14 +43,14 @@ _VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT inter
 Identity = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class OpenFile:
     """An instance of DuckDB with the file attached.
 
     ``identity`` distinguishes a file from its replacement. ``macros`` are the functions, in lower
     case, that the file defines: they take precedence over DuckDB's functions of the same name.
     ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
-    tables that may have generated columns.
+    tables that may have generated columns; ``users`` the statements that use the file.
     """
 
     instance: duckdb.DuckDBPyConnection
@@ -59,6 +58,7 @@ class OpenFile:
     macros: frozenset[str]
     views: Mapping[str, str]
     computing: frozenset[str]
+    users: int = 0
 
     @cached_property
     def view_functions(self) -> frozenset[str]:
@@ -75,10 +75,6 @@ class OpenFile:
             connection.execute(f"USE {ATTACHED}")
             yield connection
 
-    def close(self) -> None:
-        """Closes the file."""
-        self.instance.close()
-
 
 class SharedFile:
     """The file for the statements of all threads: opened for the first, closed on demand."""
@@ -89,7 +85,6 @@ class SharedFile:
         self._limits = limits
         self._lock = threading.Lock()
         self._current: OpenFile | None = None
-        self._users: Counter[int] = Counter()
 
     @contextmanager
     def use(self) -> Iterator[OpenFile]:
@@ -99,14 +94,14 @@ class SharedFile:
         """
         with self._lock:
             file = self._open()
-            self._users[id(file)] += 1
+            file.users += 1
         try:
             yield file
         finally:
             with self._lock:
-                self._users[id(file)] -= 1
+                file.users -= 1
                 if file is not self._current:
-                    self._close_unused(file)
+                    _close_unused(file)
 
     def drop(self, file: OpenFile) -> None:
         """Retires ``file``; it is closed when no statement uses it."""
@@ -117,23 +112,22 @@ class SharedFile:
     def close(self) -> None:
         """Closes the file, if no statement uses it."""
         with self._lock:
-            if self._current is not None and self._close_unused(self._current):
+            if self._current is not None and _close_unused(self._current):
                 self._current = None
 
     def _open(self) -> OpenFile:
         if self._current is not None and _identify(self._name, self.path) != self._current.identity:
-            self._close_unused(self._current)
+            _close_unused(self._current)
             self._current = None
         if self._current is None:
             self._current = open_file(self._name, self.path, self._limits)
         return self._current
 
-    def _close_unused(self, file: OpenFile) -> bool:
-        if self._users[id(file)]:
-            return False
-        del self._users[id(file)]
-        file.close()
-        return True
+
+def _close_unused(file: OpenFile) -> bool:
+    if not file.users:
+        file.instance.close()
+    return not file.users
 
 
 def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:

@@ -7,14 +7,15 @@ model that repairs the query; it decides nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import postgast
-from google.protobuf.message import DecodeError
 from sqlglot.errors import ParseError, SqlglotError
 
 from execution.duckdb.second_check import parse_statement as parse_duckdb
-from execution.postgres.trees import list_children
+from execution.postgres.trees import parse_statement as parse_postgres
 from execution.sqlite.second_check import check_syntax
 from nl2sql.sql.names import dialect_name
 from nl2sql.sql.parsing import describe_parse_error
@@ -44,6 +45,12 @@ def describe_refusal(kind: str, refusal: str) -> str:
     return f"{refusal} {_INSTEAD[kind]}" if kind in _INSTEAD else refusal
 
 
+# What tells why a database does not read a text, and of what it reads something else.
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "postgres": parse_postgres,
+    "sqlite": check_syntax,
+    "duckdb": parse_duckdb,
+}
 # Longer texts than anybody writes are not parsed for an advice.
 _LONGEST = 3000
 # Other statements are none that could run, and a database may carry some out as it compiles them.
@@ -54,28 +61,16 @@ def describe_unreadable(sql: str, dialect: str, error: SqlglotError | RecursionE
     """Why a text cannot be read: the database's own grammar tells whether it is SQL at all."""
     is_query = len(sql) <= _LONGEST and _QUERY.match(sql) is not None
     if is_query and isinstance(error, ParseError) and error.errors:
-        if own := _find_syntax_error(sql, dialect):
-            return own
+        # What is nested too deeply for Python may not be for the database.
+        with suppress(RecursionError):
+            if isinstance(own := _PARSERS[dialect](sql), Violation):
+                return own.message
         place = error.errors[0]
         return (
             f"The guard cannot read it from line {place['line']}, column {place['col']} on "
             f"({place['highlight']}), though {dialect_name(dialect)} may: write it in another way."
         )
     return f"It cannot be read: {describe_parse_error(error)}"
-
-
-def _find_syntax_error(sql: str, dialect: str) -> str:
-    """What the database's own parser says of the text; empty if it accepts it."""
-    if dialect != "postgres":
-        found = check_syntax(sql) if dialect == "sqlite" else parse_duckdb(sql)
-        return found.message if isinstance(found, Violation) else ""
-    try:
-        postgast.parse(sql)
-    except postgast.PgQueryError as error:
-        return f"PostgreSQL's grammar does not accept it: {error}."
-    except (DecodeError, UnicodeError):
-        return ""
-    return ""
 
 
 # Names and texts with escapes, of which PostgreSQL's tree shows only the values.
@@ -106,18 +101,12 @@ def find_advice(query: str) -> str:
     """The advice for what is found first; empty if there is none or the text cannot be read."""
     if len(query) > _LONGEST:
         return ""
-    try:
-        pending: list[Any] = [postgast.parse(query)]
-    except (postgast.PgQueryError, DecodeError, UnicodeError):
+    tree = parse_postgres(query)
+    if isinstance(tree, Violation):
         return ""
     if _ESCAPED.search(query):
         return "U& is not supported: write the letters themselves, or E'\\u0061' for a text."
-    while pending:
-        node = pending.pop()
-        if advice := _advise(node):
-            return advice
-        pending.extend(list_children(node))
-    return ""
+    return next(filter(None, (_advise(node) for _, node in postgast.walk(tree))), "")
 
 
 def _advise(node: Any) -> str:

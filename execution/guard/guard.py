@@ -213,16 +213,12 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         if not allowlist.has_tree_node(type(node)):
             refusal = describe_refusal(kind, f"{kind} is not allowed in a query.")
             return Violation("node_not_allowed", node.sql(READERS[dialect])[:80], refusal)
-    return (_check_duckdb_reads(plain) if dialect == "duckdb" else None) or tree
-
-
-def _check_duckdb_reads(sql: str) -> Violation | None:
-    """What DuckDB does not read, sqlglot may: it forgives a missing parenthesis, for example."""
     try:
-        reading = parse_duckdb(sql)
+        # What DuckDB does not read, sqlglot may: it forgives a missing parenthesis, for example.
+        reading = parse_duckdb(plain) if dialect == "duckdb" else None
     except RecursionError as error:
         return Violation("unparsable", "", describe_parse_error(error))
-    return reading if isinstance(reading, Violation) else None
+    return reading if isinstance(reading, Violation) else tree
 
 
 def _rewrite(

@@ -51,12 +51,11 @@ _SYSTEM_COLUMNS = {
 
 
 class ColumnFinder:
-    """Finds the columns of one query; records them in ``found`` and visited nodes in ``seen``."""
+    """Finds the columns of one query; records them in ``found``."""
 
-    def __init__(self, resolver: NameResolver, found: Resolution, seen: set[int]) -> None:
+    def __init__(self, resolver: NameResolver, found: Resolution) -> None:
         self._resolver = resolver
         self._found = found
-        self._seen = seen
 
     def list_columns(self, outputs: list[exp.Expr], scope: Scope) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
@@ -82,7 +81,7 @@ class ColumnFinder:
                 self.use_all(source)
             names += apply_exceptions(columns, star, sources, self._resolver)
             check_outputs(names)
-            self._seen.update(id(column) for column in list_excluded(star))
+            self._found.seen.update(id(column) for column in list_excluded(star))
         return tuple(names)
 
     def list_first_outputs(self, query: exp.Expr) -> tuple[str, ...]:
@@ -124,7 +123,7 @@ class ColumnFinder:
 
     def resolve_using(self, column: exp.Expr, scope: Scope) -> None:
         """Resolves a column after USING, which both sides must have. Raises Unresolved."""
-        self._seen.update(id(node) for node in column.find_all(exp.Column))
+        self._found.seen.update(id(node) for node in column.find_all(exp.Column))
         name = self.read_using(column)
         having = [source for source in scope.sources.values() if name in source.columns]
         if len(having) < 2:
@@ -137,7 +136,7 @@ class ColumnFinder:
 
         Rewrites the node if the database would read it otherwise. Raises Unresolved.
         """
-        self._seen.add(id(node))
+        self._found.seen.add(id(node))
         identifier, qualifier = node.this, node.args.get("table")
         if isinstance(identifier, exp.Star):
             # The exceptions of an output were checked when the outputs were listed.
@@ -201,7 +200,7 @@ class ColumnFinder:
             if not self._is_known(names[0], column, scope, with_outputs):
                 return False
             fields = parts[1:]
-        self._seen.add(id(column))
+        self._found.seen.add(id(column))
         written: exp.Expr = column
         for field in fields:
             written = exp.Dot(this=exp.Paren(this=written), expression=field)

@@ -86,13 +86,15 @@ class Resolution:
 
     ``tables`` are the nodes of physical tables, each with its table and source; ``groups`` the
     SELECTs with a GROUP BY. ``origins`` has the source of each column node, by the node's ``id``;
-    ``selects`` the sources in the FROM of each SELECT, by their folded names.
+    ``selects`` the sources in the FROM of each SELECT, by their folded names. ``seen`` has the
+    ``id`` of each table and column that is explained.
     """
 
     tables: list[tuple[exp.Table, Table, Source]] = field(default_factory=list)
     groups: list[exp.Select] = field(default_factory=list)
     origins: dict[int, Source] = field(default_factory=dict)
     selects: dict[int, dict[str, Source]] = field(default_factory=dict)
+    seen: set[int] = field(default_factory=set)
 
 
 class NameResolver:

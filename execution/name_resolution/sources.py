@@ -51,7 +51,7 @@ class Walk(Protocol):
 
 
 class SourceFinder:
-    """Makes the sources of queries known, and notes in ``found`` and ``seen`` what it came by."""
+    """Makes the sources of queries known, and notes in ``found`` what it came by."""
 
     def __init__(
         self,
@@ -59,13 +59,11 @@ class SourceFinder:
         resolver: NameResolver,
         columns: ColumnFinder,
         found: Resolution,
-        seen: set[int],
     ) -> None:
         self._walk = walk
         self._resolver = resolver
         self._columns = columns
         self._found = found
-        self._seen = seen
 
     def add_joins(
         self, columns: tuple[str, ...], joins: Sequence[exp.Join], scope: Scope, ctes: Ctes
@@ -100,7 +98,7 @@ class SourceFinder:
 
     def _add_table(self, node: exp.Table, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         check_args(node, TABLE_ARGS)
-        self._seen.add(id(node))
+        self._found.seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             # What it names is around it, as with a subquery.

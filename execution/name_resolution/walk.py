@@ -59,12 +59,11 @@ class _ScopeWalk:
 
     def __init__(self, resolver: NameResolver) -> None:
         self._resolver = resolver
-        self._seen: set[int] = set()
         self._ctes = 0
         self._scopes: dict[int, Scope] = {}
         self.found = Resolution()
-        self._columns = ColumnFinder(resolver, self.found, self._seen)
-        self._sources = SourceFinder(self, resolver, self._columns, self.found, self._seen)
+        self._columns = ColumnFinder(resolver, self.found)
+        self._sources = SourceFinder(self, resolver, self._columns, self.found)
 
     def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""
@@ -72,7 +71,7 @@ class _ScopeWalk:
             if isinstance(node, exp.Alias) and find_star(node.this) is not None:
                 # PostgreSQL takes no notice of it, so that nothing is called so.
                 raise refuse_node(node, "A star takes no name.")
-            if isinstance(node, exp.Table | exp.Column) and id(node) not in self._seen:
+            if isinstance(node, exp.Table | exp.Column) and id(node) not in self.found.seen:
                 kind = "table" if isinstance(node, exp.Table) else "column"
                 raise Unresolved(
                     f"unexplained_{kind}",

@@ -91,13 +91,5 @@ def find_odd_space(sql: str, dialect: str) -> str:
     >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a", "postgres") == "\u3000"
     True
     """
-    token = _TOKENS[dialect]
-    at = 0
-    while at < len(sql):
-        match = token.search(sql, at)
-        end = match.start() if match else len(sql)
-        odd = next((sign for sign in sql[at:end] if sign.isspace() and sign not in _SPACES), "")
-        if odd:
-            return odd
-        at = match.end() if match else len(sql)
-    return ""
+    outside = _TOKENS[dialect].sub("", sql)
+    return next((sign for sign in outside if sign.isspace() and sign not in _SPACES), "")

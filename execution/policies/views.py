@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import postgast
-from google.protobuf.message import DecodeError
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -19,8 +17,10 @@ from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_groups
 from execution.policies.wrappers import Wrapper
 from execution.postgres.meaning import check_meaning
+from execution.postgres.trees import parse_statement
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
+from nl2sql.types import Violation
 
 
 def expand_view(
@@ -57,34 +57,31 @@ def expand_view(
 
 def _check_meaning(view: Table, text: str, resolver: NameResolver) -> None:
     """Raises Unresolved unless ``text`` means to PostgreSQL what the view does."""
-    try:
-        select = postgast.parse(text).stmts[0].stmt.select_stmt
-    except (postgast.PgQueryError, DecodeError):
-        is_equal = False
-    else:
-        difference = check_meaning(view.definition, select, resolver.catalog, lambda _: "")
-        is_equal = difference is None
-    if not is_equal:
+    tree = parse_statement(text)
+    if isinstance(tree, Violation) or check_meaning(
+        view.definition, tree.stmt.select_stmt, resolver.catalog, lambda _: ""
+    ):
         name = view.qualified
         raise Unresolved("reads_differently", name, f"The query of the view {name} cannot be read.")
 
 
 def qualify_table(node: exp.Table, table: Table) -> None:
     """Qualifies the table's name, in place; an alias keeps the name that the query uses."""
-    if not node.alias:
-        alias = node.args.get("alias") or exp.TableAlias()
-        alias.set("this", node.this.copy())
-        node.set("alias", alias)
+    node.set("alias", _build_alias(node))
     node.set("this", exp.to_identifier(table.name, quoted=True))
     node.set("db", exp.to_identifier(table.schema, quoted=True))
 
 
 def replace_table(node: exp.Table, text: str) -> None:
     """Replaces a table by a derived table with the query ``text``, under the same name."""
-    alias = node.args.get("alias") or exp.TableAlias()
-    if not alias.args.get("this"):
-        # The table's name, in the spelling that the rest of the query uses.
-        alias.set("this", node.this.copy())
-    derived = exp.Subquery(this=exp.Var(this=text), alias=alias)
+    derived = exp.Subquery(this=exp.Var(this=text), alias=_build_alias(node))
     joins = node.args.get("joins")
     node.replace(exp.Table(this=derived, joins=joins) if joins else derived)
+
+
+def _build_alias(node: exp.Table) -> exp.TableAlias:
+    """The table's alias, or one that is its name in the spelling of the rest of the query."""
+    alias: exp.TableAlias = node.args.get("alias") or exp.TableAlias()
+    if not alias.args.get("this"):
+        alias.set("this", node.this.copy())
+    return alias

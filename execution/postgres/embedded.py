@@ -33,8 +33,9 @@ RESTORER = "quorumsql_restorer"
 SUPERUSER = "postgres"
 INDEX_DATABASE = "quorumsql"
 
-# An arbitrary number, different from our other advisory locks.
+# Arbitrary numbers, different from our other advisory locks; the second is the first half of a key.
 _START_LOCK = 0x51534C
+_FILL_LOCK = 0x51534C
 
 # PostgreSQL writes its WAL in files of 16 MB, and keeps at least two of them.
 _LEAST_ROOM_BYTES = 40_000_000
@@ -194,24 +195,53 @@ class EmbeddedServer:
         version: str,
         progress: Callable[[str, int], None] = lambda table, rows: None,
     ) -> bool:
-        """Fills a database in one transaction; creates it again if it has another ``version``.
+        """Fills a database; creates it again if it has another ``version``.
 
-        Runs ``schema_sql``, then COPY for each of ``tables``, then ANALYZE, and grants the reader
-        SELECT on all of it. Calls ``progress(table, rows)`` after each table. False if this version
-        was loaded before. Raises DatabaseUnavailable; an incomplete load is repeated.
+        Runs ``schema_sql``, then COPY for each of ``tables``; see ``refill``. Calls
+        ``progress(table, rows)`` after each table. False if this version was loaded before. Raises
+        DatabaseUnavailable; an incomplete load is repeated.
         """
-        with self._translating(f"cannot load {database}", psycopg.OperationalError):
-            if self.read_version(database) == version:
-                return False
-            self.drop_database(database)
-            self.create_database(database)
-            with self._connect(database) as connection, connection.transaction():
+
+        def fill() -> None:
+            with self._connect(database) as connection:
                 connection.execute(schema_sql.encode())
                 for data in tables:
                     progress(data.table, _copy(connection, data))
-                grant_reader(connection)
-                connection.execute("ANALYZE")
-                record_version(connection, database, version)
+
+        with self._translating(f"cannot load {database}", psycopg.OperationalError):
+            return self.refill(database, version, fill)
+
+    def refill(
+        self, database: str, version: str, fill: Callable[[], None], *, owner: str = SUPERUSER
+    ) -> bool:
+        """Makes the database anew and fills it; False if it has this ``version`` already.
+
+        The reader may SELECT all that ``fill`` puts in as ``owner``. If several processes fill the
+        same database, one does and the others wait. Raises psycopg.Error, and what ``fill`` raises;
+        then there is no such database.
+        """
+        # The server releases the lock if this process dies.
+        with self._connect("postgres", autocommit=True) as admin:
+            admin.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_FILL_LOCK, database))
+            if self.read_version(database) == version:
+                return False
+            self.drop_database(database)
+            self.create_database(database, owner=owner)
+            try:
+                fill()
+                with psycopg.connect(self.url(database, owner), autocommit=True) as connection:
+                    grant_reader(connection)
+                    connection.execute("ANALYZE")
+                # An owner may drop a database; the code of the next dump must not be able to.
+                for statement, value in (
+                    ("ALTER DATABASE {} OWNER TO {}", sql.Identifier(SUPERUSER)),
+                    # For ``read_version``.
+                    ("COMMENT ON DATABASE {} IS {}", sql.Literal(version)),
+                ):
+                    admin.execute(sql.SQL(statement).format(sql.Identifier(database), value))
+            except BaseException:
+                self.drop_database(database)
+                raise
         return True
 
     @contextmanager
@@ -305,12 +335,6 @@ def grant_reader(connection: psycopg.Connection[Any]) -> None:
             "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
         ):
             connection.execute(sql.SQL(grant).format(schema=schema, reader=reader))
-
-
-def record_version(connection: psycopg.Connection[Any], database: str, version: str) -> None:
-    """Records in the database's comment which data it holds, for ``read_version``."""
-    statement = sql.SQL("COMMENT ON DATABASE {} IS {}")
-    connection.execute(statement.format(sql.Identifier(database), sql.Literal(version)))
 
 
 def _create_role(connection: psycopg.Connection[Any], role: str) -> None:

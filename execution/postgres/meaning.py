@@ -17,7 +17,7 @@ from typing import Any
 import postgast
 from google.protobuf.descriptor import FieldDescriptor
 
-from execution.postgres.trees import PLACES
+from execution.postgres.trees import PLACES, parse_statement
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
@@ -53,11 +53,9 @@ def check_meaning(
     ``find_wrapped`` tells the qualified name of the table that a SelectStmt is the wrapper of, or
     an empty text. ``query`` may have comments.
     """
-    try:
-        (original,) = postgast.parse(query).stmts
-    except (postgast.PgQueryError, ValueError) as error:
-        # A ValueError: no statement, or several; also a DecodeError, for a tree that is too deep.
-        return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
+    original = parse_statement(query)
+    if isinstance(original, Violation):
+        return original
     try:
         _Comparison(catalog, find_wrapped).compare(original.stmt, statement, {})
     except _Different as difference:

@@ -48,14 +48,15 @@ class _Unexplained(Exception):
 
 
 def check_names(
-    statement: Any, catalog: Catalog, is_wrapper: Callable[[Any], bool]
+    statement: Any, catalog: Catalog, find_wrapped: Callable[[Any], str]
 ) -> Violation | None:
     """Returns None if every qualified name of ``statement``, a SelectStmt, is found.
 
-    ``catalog`` has the columns of tables; the inside of a wrapper (``is_wrapper``) is not checked.
+    ``catalog`` has the columns of tables. The inside of a wrapper is not checked: ``find_wrapped``
+    tells the table that a SelectStmt is the wrapper of, or an empty text.
     """
     try:
-        _NameResolution(catalog, is_wrapper).read_select(statement, ChainMap(), {})
+        _NameResolution(catalog, find_wrapped).read_select(statement, ChainMap(), {})
     except _Unexplained as error:
         name = str(error)
         return Violation("unexplained_column", name[:80], f"The column {name} cannot be traced.")
@@ -63,9 +64,9 @@ def check_names(
 
 
 class _NameResolution:
-    def __init__(self, catalog: Catalog, is_wrapper: Callable[[Any], bool]) -> None:
+    def __init__(self, catalog: Catalog, find_wrapped: Callable[[Any], str]) -> None:
         self._catalog = catalog
-        self._is_wrapper = is_wrapper
+        self._find_wrapped = find_wrapped
 
     # -- queries -------------------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ class _NameResolution:
 
     def _read_subselect(self, item: Any, left: _Scope, ctes: _Ctes) -> Names:
         statement = item.subquery.select_stmt
-        if self._is_wrapper(statement):
+        if self._find_wrapped(statement):
             first = statement.larg if statement.op != _NO_SET_OPERATION else statement
             return tuple(
                 target.res_target.name or name_output(target.res_target.val)

@@ -20,19 +20,12 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psycopg
-from psycopg import sql
 
-from execution.postgres.embedded import (
-    RESTORER,
-    SUPERUSER,
-    EmbeddedServer,
-    grant_reader,
-    record_version,
-)
+from execution.postgres.embedded import RESTORER, EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 
 # Increase it when a restore does something new besides the file's own statements.
@@ -50,8 +43,6 @@ _COPY = re.compile(
 )
 _RESTRICT = re.compile(rb"^\\(?:un)?restrict \w+\r?$", re.MULTILINE)
 _ADVICE = "Dump it with `pg_dump --format=custom`, which is restored."
-# An arbitrary constant: the first half of the advisory lock's key; the database is the second.
-_LOCK_CLASS = 0x51534C
 _ERROR = re.compile(r"\b(error|ERROR|FATAL|PANIC):")
 
 
@@ -71,27 +62,9 @@ def restore_postgres(server: EmbeddedServer, database: str, path: Path) -> bool:
         file.seek(0)
         if not is_dump and any(map(_TODAY.search, file)):
             version += f" {date.today()}"
-    with _translating(database), _locked(server, database) as admin:
-        if server.read_version(database) == version:
-            return False
-        server.drop_database(database)
-        server.create_database(database, owner=RESTORER)
-        try:
-            _run(server, database, path, is_dump)
-            with psycopg.connect(server.url(database, RESTORER), autocommit=True) as connection:
-                grant_reader(connection)
-                connection.execute("ANALYZE")
-            # An owner may drop a database; the code of the next dump must not be able to drop it.
-            admin.execute(
-                sql.SQL("ALTER DATABASE {} OWNER TO {}").format(
-                    sql.Identifier(database), sql.Identifier(SUPERUSER)
-                )
-            )
-            record_version(admin, database, version)
-        except BaseException:
-            server.drop_database(database)
-            raise
-    return True
+    with _translating(database):
+        fill = partial(_run, server, database, path, is_dump)
+        return server.refill(database, version, fill, owner=RESTORER)
 
 
 @contextmanager
@@ -104,14 +77,6 @@ def _translating(database: str) -> Iterator[None]:
             database=database,
             hint="Run it again: the incomplete restore is dropped.",
         ) from error
-
-
-@contextmanager
-def _locked(server: EmbeddedServer, database: str) -> Iterator[psycopg.Connection[Any]]:
-    """A superuser's connection that holds the lock; the server releases it if the process dies."""
-    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
-        admin.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK_CLASS, database))
-        yield admin
 
 
 def _is_custom_dump(path: Path) -> bool:

@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import postgast
-from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist, refuse_name
 from execution.postgres.meaning import check_meaning
 from execution.postgres.names import check_names
-from execution.postgres.trees import forget_places, list_children
+from execution.postgres.trees import forget_places, list_children, parse_statement
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
@@ -35,16 +34,9 @@ _CALLED = {
     "JsonArrayAgg": "JSON_ARRAYAGG",
     "JsonArrayConstructor": "JSON_ARRAY",
     "JsonFuncExpr": "JSON_VALUE, JSON_QUERY or JSON_EXISTS",
-    "JsonIsPredicate": "IS JSON",
-    "JsonObjectAgg": "JSON_OBJECTAGG",
-    "JsonObjectConstructor": "JSON_OBJECT",
     "JsonParseExpr": "JSON()",
     "JsonScalarExpr": "JSON_SCALAR",
     "JsonSerializeExpr": "JSON_SERIALIZE",
-    "JsonTable": "JSON_TABLE",
-    "LockingClause": "FOR UPDATE",
-    "RangeTableFunc": "XMLTABLE",
-    "RangeTableSample": "TABLESAMPLE",
     "SetToDefault": "DEFAULT",
     "XmlExpr": "XML",
 }
@@ -64,18 +56,14 @@ def check_grammar(
     ``tables`` are the qualified names that the guard found, ``catalog`` has their columns;
     ``wrappers`` are the derived tables that replace each of them, None without a policy.
     """
-    try:
-        tree = postgast.parse(statement)
-    except (postgast.PgQueryError, DecodeError) as error:
-        # A DecodeError means a tree that is too deep for protobuf.
-        return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
-    if len(tree.stmts) != 1:
-        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    tree = parse_statement(statement)
+    if isinstance(tree, Violation):
+        return tree
     reading = _PostgresReading(tables, allowlist, wrappers)
     if violation := reading.check(tree):
         return violation
-    select = tree.stmts[0].stmt.select_stmt
-    if violation := check_names(select, catalog, reading.is_wrapper):
+    select = tree.stmt.select_stmt
+    if violation := check_names(select, catalog, reading.find_wrapped):
         return violation
     return check_meaning(query, select, catalog, reading.find_wrapped)
 
@@ -107,7 +95,7 @@ class _PostgresReading:
                 if inner is not None:
                     pending.append(getattr(node, inner))
                 continue
-            if kind == "SelectStmt" and self.is_wrapper(node):
+            if kind == "SelectStmt" and self.find_wrapped(node):
                 continue
             if kind == "RangeVar":
                 name = f"{node.schemaname}.{node.relname}"
@@ -126,10 +114,6 @@ class _PostgresReading:
             names = ", ".join(odd)
             return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
         return None
-
-    def is_wrapper(self, statement: Any) -> bool:
-        """Whether the statement is the wrapper of a table, whose inside is known."""
-        return bool(self.find_wrapped(statement))
 
     def find_wrapped(self, statement: Any) -> str:
         """The table that the statement is the wrapper of; empty if it is not one."""
@@ -180,19 +164,14 @@ def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
 
 def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
     """The names in nodes of those kinds, each with the field that holds it."""
-    found: set[str] = set()
-    pending: list[Any] = [postgast.parse(text)]
-    while pending:
-        node = pending.pop()
-        if key := kinds.get(type(node).__name__):
-            found.add(_spell([part.string.sval for part in getattr(node, key)]))
-        pending.extend(list_children(node))
-    return frozenset(found)
+    return frozenset(
+        _spell([part.string.sval for part in getattr(node, key)])
+        for _, node in postgast.walk(postgast.parse(text))
+        if (key := kinds.get(type(node).__name__))
+    )
 
 
 def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
-    if kind == "ParseResult":
-        return None
     if kind not in allowlist.nodes:
         called = _CALLED.get(kind, kind)
         return Violation("node_not_allowed", kind, f"{called} is not allowed in a query.")

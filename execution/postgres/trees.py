@@ -1,4 +1,4 @@
-"""PostgreSQL's parse trees: the nodes in a node, its place in the text, and the names of outputs.
+"""PostgreSQL's parse trees: their nodes, places in the text, and the names of outputs.
 
 The name of an output without AS follows FigureColname of PostgreSQL's parse_target.c (REL_18).
 """
@@ -9,12 +9,27 @@ from typing import Any
 
 import postgast
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError
+
+from nl2sql.types import Violation
 
 PLACES = frozenset(
     "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
     "stmt_len".split()
 )
 """The fields in which equal statements may differ."""
+
+
+def parse_statement(sql: str) -> Any | Violation:
+    """PostgreSQL's tree of one statement, a RawStmt, or why there is none."""
+    try:
+        statements = postgast.parse(sql).stmts
+    except (postgast.PgQueryError, DecodeError, UnicodeError) as error:
+        # A DecodeError means a tree that is too deep for protobuf.
+        return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}.")
+    if len(statements) != 1:
+        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    return statements[0]
 
 
 def list_children(node: Any) -> list[Any]:
@@ -28,12 +43,9 @@ def list_children(node: Any) -> list[Any]:
 
 def forget_places(message: Any) -> None:
     """Clears the places of a node and of all nodes in it, in place."""
-    pending = [message]
-    while pending:
-        node = pending.pop()
+    for _, node in postgast.walk(message):
         for place in PLACES.intersection(node.DESCRIPTOR.fields_by_name):
             node.ClearField(place)
-        pending.extend(list_children(node))
 
 
 _pb = postgast.pg_query_pb2

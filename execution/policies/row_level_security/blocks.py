@@ -96,15 +96,16 @@ BEGIN
     EXECUTE format('DROP POLICY %I ON %I.%I', {others}, found.nspname, found.relname);
     EXECUTE format('ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY', found.nspname, found.relname);
     EXECUTE format('ALTER TABLE %I.%I DISABLE ROW LEVEL SECURITY', found.nspname, found.relname);
-  END LOOP;{drop_group}
+  END LOOP;
 END"""
 
-_DROP_GROUP = """
+_DROP_GROUP = """BEGIN
   IF EXISTS (SELECT FROM pg_roles g WHERE g.rolname = {group}
               AND starts_with(shobj_description(g.oid, 'pg_authid'), {comment}))
      AND NOT EXISTS ({members}) THEN
     EXECUTE format('DROP ROLE %I', {group});
-  END IF;"""
+  END IF;
+END"""
 
 _MAKE_ROLES = """DECLARE
   wanted text;
@@ -130,30 +131,19 @@ BEGIN
 END"""
 
 
-def render_clearing(group: str, kept: Iterable[str], drop_group: str = "") -> str:
+def render_clearing(group: str, kept: Iterable[str]) -> str:
     """A block that revokes everything from the group's roles and drops those not in ``kept``.
 
     A kept role keeps the roles granted to it and the logins that may assume it. Only objects of
-    row-level security are dropped. ``drop_group`` are statements at the end of the block.
+    row-level security are dropped.
     """
     return render_block(
         _CLEAR.format(
             members=MEMBERS.format(group=quote_literal(group)),
             kept=", ".join(map(quote_literal, kept)),
             others=quote_literal(OTHERS),
-            drop_group=drop_group,
         )
     )
-
-
-def render_removal(group: str) -> str:
-    """A block that revokes everything from the group's roles and drops them and the group."""
-    drop = _DROP_GROUP.format(
-        group=quote_literal(group),
-        comment=quote_literal(GROUP_COMMENT),
-        members=MEMBERS.format(group=quote_literal(group)),
-    )
-    return render_clearing(group, (), drop)
 
 
 def render_roles(group: str, roles: Iterable[str], database: str) -> str:
@@ -268,17 +258,6 @@ def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
     )
 
 
-def render_return(role: str, database: str) -> str:
-    """A block that returns the rights of the index role and drops it."""
-    return render_block(
-        _RETURN.format(
-            role=quote_literal(role),
-            comment=quote_literal(f"{INDEX_COMMENT}{database}: "),
-            move=_MOVE.format(where="true"),
-        )
-    )
-
-
 _LONGEST_NAME_BYTES = 63
 
 
@@ -314,12 +293,21 @@ def name_index_role(database: str) -> str:
 def build_removal(database: str) -> tuple[ScriptStatement, ...]:
     """The statements that remove row-level security from the database."""
     note = f"Removes row-level security from {database}; the tables become as they were before it."
+    group = name_group(database)
+    drop = _DROP_GROUP.format(
+        group=quote_literal(group),
+        comment=quote_literal(GROUP_COMMENT),
+        members=MEMBERS.format(group=quote_literal(group)),
+    )
+    back = _RETURN.format(
+        role=quote_literal(name_index_role(database)),
+        comment=quote_literal(f"{INDEX_COMMENT}{database}: "),
+        move=_MOVE.format(where="true"),
+    )
     return (
-        ScriptStatement(render_removal(name_group(database)), note),
-        ScriptStatement(
-            render_return(name_index_role(database), database),
-            "Returns SELECT to the reader.",
-        ),
+        ScriptStatement(render_clearing(group, ()), note),
+        ScriptStatement(render_block(drop)),
+        ScriptStatement(render_block(back), "Returns SELECT to the reader."),
     )
 
 

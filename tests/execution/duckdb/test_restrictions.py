@@ -60,7 +60,7 @@ def test_the_engine_itself_refuses_what_reaches_out_or_writes(
         with file.connect() as connection, pytest.raises(duckdb.Error):
             connection.execute(exposed.aim(sql)).fetchall()
     finally:
-        file.close()
+        file.instance.close()
 
 
 async def test_a_name_from_python_is_no_table(database: DuckDbDatabase) -> None:

@@ -19,7 +19,7 @@ CURRENCIES = Catalog("shop", (build_table("main.currencies", "code text"),))
 def read(sql: str, catalog: Catalog = SHOP) -> str:
     """The name that is not found; empty when all are."""
     statement = postgast.parse(sql).stmts[0].stmt.select_stmt
-    violation = check_names(statement, catalog, lambda _: False)
+    violation = check_names(statement, catalog, lambda _: "")
     assert violation is None or violation.code == "unexplained_column"
     return violation.fragment if violation else ""
 

