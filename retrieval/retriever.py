@@ -117,7 +117,9 @@ class HybridRetriever:
                 self._examples.select(question, vector, visible) if self._examples else _give(())
             )
             verified = group.create_task(
-                self._examples.find_verified(question, visible) if self._examples else _give(None)
+                self._examples.find_verified(question, visible, self._values)
+                if self._examples
+                else _give(None)
             )
             glosses = group.create_task(
                 self._glossary.describe(question, shown, visible) if self._glossary else _give(())

@@ -84,13 +84,31 @@ class FewShot:
 class VerifiedQuery:
     """The query that a person gave as the right one for a question, and who and when.
 
-    ``source`` is that of the example: ``feedback``, ``file`` or ``benchmark``.
+    ``source`` is that of the example: ``feedback`` or ``file``. ``parameters`` pairs the parameters
+    of a query that has any with the values that the question gives them.
     """
 
     sql: str
     given_by: str
     given_at: datetime
     source: str
+    title: str = ""
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Who verified it, and when, as every interface says it.
+
+        >>> day = datetime(2026, 3, 1)
+        >>> VerifiedQuery("SELECT 1", "mia", day, "file", "Sales", (("year", "2024"),)).label
+        'Verified by mia on 2026-03-01: Sales, with year 2024'
+        """
+        values = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        said = [self.title, f"with {values}" if values else ""]
+        told = ", ".join(filter(None, said))
+        return (
+            f"Verified by {self.given_by} on {self.given_at:%Y-%m-%d}{': ' if told else ''}{told}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

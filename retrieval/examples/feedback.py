@@ -118,7 +118,8 @@ class FeedbackRecorder:
             reviewed=is_reviewed,
         )
         present = await self._examples.list_embedded(note.database, among=[example.id])
-        if present.get(example.id, ("", ()))[0] == self._vectors:
+        known = present.get(example.id)
+        if known is not None and known.embedder == self._vectors:
             await self._examples.affirm(example)
             return FeedbackReceipt("known", example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])

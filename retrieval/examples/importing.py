@@ -10,7 +10,9 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from sqlglot.errors import SqlglotError
@@ -20,6 +22,7 @@ from nl2sql.errors import SettingsError
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
+from retrieval.examples.parameters import Parameter, Pattern, write_pattern
 from retrieval.examples.records import (
     MOST_CHARS,
     Rejected,
@@ -30,7 +33,7 @@ from retrieval.examples.records import (
     name_vectors,
     strip_sql,
 )
-from retrieval.index_store.example_store import ExampleStore, VerifiedExample
+from retrieval.index_store.example_store import ExampleStore, StoredState, VerifiedExample
 from retrieval.index_store.store import IndexStore
 
 _BATCH = 64
@@ -80,26 +83,35 @@ async def import_pairs(
     slots = asyncio.Semaphore(_CONCURRENT)
 
     async def verify(pair: Pair) -> VerifiedExample | Rejected:
+        try:
+            sql = pair.bind(dialect)
+        except (SqlglotError, ValueError) as error:
+            return Rejected(str(error))
         async with slots:
-            verified = await verifier.verify(database, pair.sql, principal)
+            columns = pair.build_pattern().list_columns()
+            verified = await verifier.verify(database, sql, principal, columns)
         if isinstance(verified, Rejected):
             return verified
         return build_example(
             database,
-            pair.question,
+            pair.ask(),
             verified.sql,
             verified.tables,
             dialect=dialect,
             source="file",
-            given_by=principal.name,
+            given_by=pair.verified_by or principal.name,
             roles=pair.roles,
+            created_at=pair.read_day(),
+            title=pair.title,
+            pattern=pair.write_pattern(),
         )
 
     for start in range(0, len(pairs), _BATCH):
         fresh: dict[str, tuple[int, Pair]] = {}
         for number, pair in enumerate(pairs[start : start + _BATCH], start=start + 1):
             id_ = _identify(database, pair, dialect)
-            state = (name, tuple(sorted(set(pair.roles))))
+            roles = tuple(sorted(set(pair.roles)))
+            state = StoredState(name, roles, pair.title, pair.write_pattern())
             if id_ in fresh or present.get(id_) == state:
                 known += 1
             else:
@@ -124,10 +136,10 @@ async def import_pairs(
 
 def _identify(database: str, pair: Pair, dialect: str) -> str:
     try:
-        sql = strip_sql(pair.sql, dialect)
-    except SqlglotError:
+        sql = strip_sql(pair.bind(dialect), dialect)
+    except (SqlglotError, ValueError):
         sql = pair.sql  # the verifier will report the error
-    return identify_example(database, pair.question, normal_form(sql, dialect), access="")
+    return identify_example(database, pair.ask(), normal_form(sql, dialect), access="")
 
 
 async def refresh_examples(
@@ -146,12 +158,12 @@ async def refresh_examples(
     examples = ExampleStore(store)
     name = name_vectors(embedder.name)
     embedders = await examples.list_embedded(database)
-    if all(embedder_name == name for embedder_name, _ in embedders.values()):
+    if all(state.embedder == name for state in embedders.values()):
         return 0
     stale = [
         replace(example, masked=mask_example(example.question, example.sql, dialect))
         for example in await examples.list_examples(database)
-        if embedders.get(example.id, ("", ()))[0] != name
+        if example.id not in embedders or embedders[example.id].embedder != name
     ]
     for start in range(0, len(stale), _BATCH):
         batch = stale[start : start + _BATCH]
@@ -161,23 +173,62 @@ async def refresh_examples(
     return len(stale)
 
 
-_HINT = 'Each line is {"question": …, "sql": …}, with "roles": […] if only some may see it.'
+_HINT = (
+    'Each line is {"question": …, "sql": …}, with "roles": […] if only some may see it, and '
+    '"title", "phrasings", "parameters", "verified_by" and "verified_at" of a verified query.'
+)
 
 
 class Pair(BaseModel):
-    """A line of the file: a question and its query."""
+    """A line of the file: a question and its query, which may have parameters (``:year``).
+
+    ``phrasings`` are other forms of the question. A question that means one of them is answered by
+    the query if it has ``parameters`` or phrasings.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     question: str = Field(min_length=1, max_length=MOST_CHARS)
     sql: str = Field(min_length=1, max_length=MOST_CHARS)
     roles: tuple[str, ...] = ()
+    title: str = Field("", max_length=200)
+    phrasings: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CHARS)], ...] = ()
+    parameters: dict[str, Parameter] = {}
+    verified_by: str = Field("", max_length=200)
+    verified_at: date | None = None
 
     @model_validator(mode="after")
     def _can_be_stored(self) -> Pair:
-        if "\0" in self.question + self.sql:
+        if "\0" in "".join((self.question, self.sql, self.title, *self.phrasings)):
             raise ValueError("it holds a null character")
         return self
+
+    def build_pattern(self) -> Pattern:
+        """The query with its parameters."""
+        return Pattern((self.question, *self.phrasings), self.sql, self.parameters)
+
+    def write_pattern(self) -> str:
+        """The pattern as JSON; empty without parameters and phrasings."""
+        is_plain = not (self.parameters or self.phrasings)
+        return "" if is_plain else write_pattern(self.build_pattern())
+
+    def read_day(self) -> datetime | None:
+        """When the pair was verified, if the file says so."""
+        day = self.verified_at
+        return datetime.combine(day, time.min, UTC) if day is not None else None
+
+    def ask(self) -> str:
+        """The question with the default values."""
+        return self.build_pattern().ask() if self.parameters else self.question
+
+    def bind(self, dialect: str) -> str:
+        """The query with the default values. Raises SqlglotError, ValueError."""
+        if not self.write_pattern():
+            return self.sql
+        pattern = self.build_pattern()
+        if error := pattern.find_error(dialect):
+            raise ValueError(error)
+        return pattern.bind(pattern.list_defaults(), dialect) if self.parameters else self.sql
 
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:

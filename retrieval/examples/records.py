@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -28,6 +28,7 @@ from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
+from nl2sql.yaml_file import suggest
 from retrieval.index_store.example_store import Source, VerifiedExample, fold_question
 
 MOST_CHARS = 4000
@@ -156,6 +157,8 @@ def build_example(
     roles: tuple[str, ...] = (),
     created_at: datetime | None = None,
     reviewed: bool = False,
+    title: str = "",
+    pattern: str = "",
 ) -> VerifiedExample:
     """The example of a pair whose query passed the guard; ``tables`` are those it reads."""
     question = " ".join(question.split())
@@ -174,6 +177,8 @@ def build_example(
         roles=tuple(sorted(set(roles))),
         created_at=created_at or datetime.now(UTC),
         reviewed=reviewed,
+        title=title,
+        pattern=pattern,
     )
 
 
@@ -236,11 +241,21 @@ class Verifier:
         self._visibility = visibility
         self._executor = executor
 
-    async def verify(self, database: str, sql: str, principal: Principal) -> Verified | Rejected:
-        """Raises IndexUnavailable, DatabaseUnavailable, PolicyError, UnknownDatabase."""
+    async def verify(
+        self, database: str, sql: str, principal: Principal, columns: Sequence[str] = ()
+    ) -> Verified | Rejected:
+        """The principal must see the ``columns``, too.
+
+        Raises IndexUnavailable, DatabaseUnavailable, PolicyError, UnknownDatabase.
+        """
         catalog = await self._visibility.visible_catalog(database, principal)
         if isinstance(catalog, Violation):
             return Rejected(catalog.message)
+        known = {
+            f"{table.qualified}.{each.name}" for table in catalog.tables for each in table.columns
+        }
+        if unknown := sorted(set(columns) - known):
+            return Rejected(f"There is no column {unknown[0]}{suggest(unknown[0], known)}.")
         try:
             sql = await run_in_parser_thread(strip_sql, sql, catalog.dialect)
             tables = await run_in_parser_thread(find_tables, sql, catalog)

@@ -6,6 +6,8 @@ Two checks decide whether a principal may see an example:
    hides any part of the database from anybody, feedback that was given under another access,
    because its questions may name values.
 2. The guard must allow the example's query for this principal.
+
+A query with parameters is used only with values that the principal may see.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from numpy.typing import NDArray
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
+from retrieval.examples.matching import list_schema_words, match_patterns
+from retrieval.examples.parameters import read_pattern
 from retrieval.examples.records import mask_question, name_vectors
 from retrieval.index_store.example_store import (
     ExampleScope,
@@ -29,7 +34,9 @@ from retrieval.index_store.example_store import (
     fold_question,
 )
 from retrieval.index_store.store import IndexStore
+from retrieval.per_catalog import PerCatalog
 from retrieval.search.question_embedder import QuestionEmbedder
+from retrieval.values.search import IndexedValueSearch
 
 # Examples read for each one wanted: some repeat a query, some are refused by the guard.
 _DEPTH = 6
@@ -54,6 +61,7 @@ class ExampleSelector:
         self._visibility = visibility
         self._settings = settings
         self._verdicts = _Verdicts(guard)
+        self._schema_words = PerCatalog(list_schema_words)
 
     async def select(
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
@@ -116,11 +124,15 @@ class ExampleSelector:
                 break
         return tuple(chosen.values())
 
-    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+    async def find_verified(
+        self, question: Question, catalog: Catalog, values: IndexedValueSearch | None = None
+    ) -> VerifiedQuery | None:
         """The latest query that was given for this very question; None if there is none.
 
-        It is one of an import, the principal's own feedback, or that of a reviewer. The
-        evidence of a question no example knows of. Raises IndexUnavailable, PolicyError.
+        It is one of an import, the principal's own feedback, or that of a reviewer. If there is
+        none, one with parameters that the question means with other values; ``values`` finds those
+        of a column. The evidence of a question no example knows of. Raises IndexUnavailable,
+        PolicyError.
         """
         if question.evidence or not self._settings.examples:
             return None
@@ -131,6 +143,39 @@ class ExampleSelector:
         for query in await self._examples.find_verified(scope, folded):
             if await self._verdicts.passes(question, query.sql, catalog):
                 return query
+        if not self._settings.same_question:
+            return None
+        return await self._find_with_values(question, catalog, scope, values)
+
+    async def _find_with_values(
+        self,
+        question: Question,
+        catalog: Catalog,
+        scope: ExampleScope,
+        values: IndexedValueSearch | None,
+    ) -> VerifiedQuery | None:
+        found = await self._examples.find_patterns(scope)
+        if not found:
+            return None
+        patterns = [read_pattern(each.pattern) for each in found]
+        columns = {column for pattern in patterns for column in pattern.list_columns()}
+        said = await values.find_in(question, catalog, columns) if values and columns else ()
+        words = self._schema_words.of(catalog)
+        matched = await run_in_parser_thread(match_patterns, question.text, patterns, said, words)
+        for at, bound in matched:
+            sql = patterns[at].bind(bound, catalog.dialect)
+            given = found[at]
+            if await self._examples.is_called_wrong(question, sql, given.given_at):
+                continue
+            if await self._verdicts.passes(question, sql, catalog):
+                return VerifiedQuery(
+                    sql,
+                    given.given_by,
+                    given.given_at,
+                    given.source,
+                    given.title,
+                    tuple(bound.items()),
+                )
         return None
 
     async def _build_scope(self, question: Question) -> ExampleScope | None:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nl2sql.types import Principal, VerifiedQuery
+from nl2sql.types import Principal, Question, VerifiedQuery
 from retrieval.index_store.table_store import TableStore, read_row
 
 Source = Literal["file", "feedback"]
@@ -36,25 +36,49 @@ SELECT id, question, sql, form, 1 - (embedding <=> %(vector)s) AS cosine
  ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
 
-# Whether the very question is answered by its query for the principal.
-_IS_VERIFIED = """
- (source <> 'feedback' OR reviewed OR given_by = %(principal)s)
-   AND NOT EXISTS (
-       SELECT 1 FROM quorumsql.feedback f
-        WHERE f.database = e.database AND f.sql = e.sql AND NOT f.is_right
-          AND lower(f.question) = lower(e.question) AND f.given_by = %(principal)s
-          AND f.given_at > e.created_at)
+# The columns of all tables as they are indexed now, and those of the tables of an example.
+_INDEXED = """
+WITH indexed AS MATERIALIZED (
+    SELECT concat_ws('.', t->>'schema', t->>'name') AS name,
+           (SELECT string_agg(concat_ws(' ', c->>'name', c->>'type'), ',' ORDER BY c->>'name')
+              FROM json_array_elements(t->'columns') AS c) AS columns
+      FROM (SELECT body->'table' AS t FROM quorumsql.indexed_tables
+             WHERE database = %(database)s) AS bodies)
+"""
+_SHAPE = """
+(SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, i.columns), ';' ORDER BY i.name), ''))
+   FROM indexed AS i WHERE i.name = ANY ({}))
+"""
+_IS_EXPIRED = f"(shape <> '' AND shape <> {_SHAPE.format('tables')})"
+
+# Whether its query may be an answer for the principal, and did not call it wrong since.
+_MAY_ANSWER = f"""
+ (source <> 'feedback' OR reviewed OR given_by = %(principal)s) AND NOT {_IS_EXPIRED}
+"""
+_CALLED_WRONG = """
+SELECT 1 FROM quorumsql.feedback f
+ WHERE f.database = %(database)s AND f.sql = {sql} AND NOT f.is_right
+   AND lower(f.question) = lower({question}) AND f.given_by = %(principal)s
+   AND f.given_at > {since}
+"""
+_IS_VERIFIED = f"""
+ {_MAY_ANSWER} AND NOT EXISTS (
+    {_CALLED_WRONG.format(sql="e.sql", question="e.question", since="e.created_at")})
 """
 
 _LATEST = f"""
-SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples e
+{_INDEXED} SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND {_IS_VERIFIED} ORDER BY created_at DESC, id LIMIT %(limit)s
 """
 
 _SAME_QUESTION = f"""
-SELECT sql, given_by, created_at, source FROM quorumsql.examples e
+{_INDEXED} SELECT sql, given_by, created_at, source, title FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND folded = %(folded)s AND {_IS_VERIFIED}
  ORDER BY created_at DESC, id LIMIT %(limit)s
+"""
+_PATTERNS = f"""
+{_INDEXED} SELECT pattern, given_by, created_at, source, title FROM quorumsql.examples e
+ WHERE {_IS_VISIBLE} AND pattern <> '' AND {_MAY_ANSWER} ORDER BY created_at DESC, id
 """
 # Only the first that the guard passes is used.
 _MOST_VERIFIED = 8
@@ -63,7 +87,9 @@ _REPLACE = """
 ON CONFLICT (database, id) DO UPDATE SET question = EXCLUDED.question, masked = EXCLUDED.masked,
     sql = EXCLUDED.sql, tables = EXCLUDED.tables, source = EXCLUDED.source,
     given_by = EXCLUDED.given_by, roles = EXCLUDED.roles, embedder = EXCLUDED.embedder,
-    embedding = EXCLUDED.embedding, reviewed = examples.reviewed OR EXCLUDED.reviewed
+    embedding = EXCLUDED.embedding, reviewed = examples.reviewed OR EXCLUDED.reviewed,
+    title = EXCLUDED.title, pattern = EXCLUDED.pattern, shape = EXCLUDED.shape,
+    created_at = greatest(examples.created_at, EXCLUDED.created_at)
 """
 
 
@@ -74,7 +100,9 @@ class VerifiedExample:
     ``id`` is a hash of the pair and its access, so that a repeated pair is one example. ``access``
     is the access key of the sender, empty for a pair from a file. Only principals with one of
     ``roles`` are shown it; empty means all principals. ``tables`` are qualified names. ``reviewed``
-    says that it is feedback of somebody who may review answers.
+    says that it is feedback of somebody who may review answers. ``pattern`` is the query with its
+    parameters (``parameters.py``), empty if it has none. ``shape`` is a hash of the columns of its
+    tables when it was verified; empty, the store computes it.
     """
 
     id: str
@@ -90,6 +118,9 @@ class VerifiedExample:
     roles: tuple[str, ...]
     created_at: datetime
     reviewed: bool = False
+    title: str = ""
+    pattern: str = ""
+    shape: str = ""
 
 
 def fold_question(question: str) -> str:
@@ -144,6 +175,28 @@ class FoundExample:
     cosine: float
 
 
+@dataclass(frozen=True, slots=True)
+class StoredPattern:
+    """A verified query with parameters, and who gave it."""
+
+    pattern: str
+    given_by: str
+    given_at: datetime
+    source: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """What an import compares with its file."""
+
+    embedder: str
+    roles: tuple[str, ...]
+    title: str = ""
+    pattern: str = ""
+    is_expired: bool = False
+
+
 class ExampleStore(TableStore):
     """Reads and writes examples. All methods raise IndexUnavailable."""
 
@@ -168,11 +221,24 @@ class ExampleStore(TableStore):
     async def find_verified(self, scope: ExampleScope, folded: str) -> list[VerifiedQuery]:
         """The queries of the scope for one folded question, the latest first.
 
-        Not the feedback of others, unless it is reviewed, nor what the principal called wrong.
+        Not the feedback of others, unless it is reviewed, nor what the principal called wrong or
+        what has expired: a table that it reads has other columns since.
         """
         parameters = _list_parameters(scope, _MOST_VERIFIED, ())
         rows = await self._fetch(_SAME_QUESTION, {**parameters, "folded": folded})
         return [VerifiedQuery(*row) for row in rows]
+
+    async def find_patterns(self, scope: ExampleScope) -> list[StoredPattern]:
+        """All of the scope that have parameters and have not expired, the latest first."""
+        rows = await self._fetch(_PATTERNS, _list_parameters(scope, _MOST_VERIFIED, ()))
+        return [read_row(StoredPattern, row) for row in rows]
+
+    async def is_called_wrong(self, question: Question, sql: str, since: datetime) -> bool:
+        """Whether who asks called this query wrong for the question."""
+        given = {"sql": sql, "question": question.text, "since": since}
+        statement = _CALLED_WRONG.format(**{name: f"%({name})s" for name in given})
+        who = {"database": question.database, "principal": question.principal.name}
+        return bool(await self._fetch(statement, given | who))
 
     async def is_empty(self, database: str) -> bool:
         """Whether the database has no example at all."""
@@ -187,9 +253,15 @@ class ExampleStore(TableStore):
         self, examples: Sequence[VerifiedExample], vectors: NDArray[np.float32], embedder: str
     ) -> None:
         """Stores the examples in one transaction; they replace examples of the same id."""
+        shapes = {
+            example.tables: await self._read_shape(example)
+            for example in examples
+            if not example.shape
+        }
         rows = [
             asdict(example)
             | {
+                "shape": example.shape or shapes[example.tables],
                 "folded": fold_question(example.question),
                 "embedder": embedder,
                 "embedding": vector,
@@ -198,13 +270,19 @@ class ExampleStore(TableStore):
         ]
         await self._insert("examples", rows, _REPLACE)
 
+    async def _read_shape(self, example: VerifiedExample) -> str:
+        statement = f"{_INDEXED} SELECT {_SHAPE.format('%(tables)s')}"
+        values = {"database": example.database, "tables": list(example.tables)}
+        return str((await self._fetch(statement, values))[0][0])
+
     async def affirm(self, example: VerifiedExample) -> None:
         """Notes that a stored example was given again: it is the latest of its question.
 
         Once reviewed, it stays so.
         """
         await self._change(
-            "UPDATE quorumsql.examples SET created_at = greatest(created_at, %(created_at)s),"
+            f"{_INDEXED} UPDATE quorumsql.examples SET shape = {_SHAPE.format('tables')},"
+            " created_at = greatest(created_at, %(created_at)s),"
             " given_by = CASE WHEN %(reviewed)s >= reviewed THEN %(given_by)s ELSE given_by END,"
             " reviewed = reviewed OR %(reviewed)s WHERE database = %(database)s AND id = %(id)s",
             asdict(example),
@@ -222,14 +300,15 @@ class ExampleStore(TableStore):
 
     async def list_embedded(
         self, database: str, among: Collection[str] | None = None
-    ) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Id → the embedder and the roles of each example; ``among`` limits the ids."""
+    ) -> dict[str, StoredState]:
+        """Id → the state of each example; ``among`` limits the ids."""
         rows = await self._fetch(
-            "SELECT id, embedder, roles FROM quorumsql.examples WHERE database = %(database)s"
+            f"{_INDEXED} SELECT id, embedder, roles, title, pattern, {_IS_EXPIRED}"
+            " FROM quorumsql.examples WHERE database = %(database)s"
             " AND (%(among)s::text[] IS NULL OR id = ANY (%(among)s::text[]))",
             {"database": database, "among": None if among is None else list(among)},
         )
-        return {id_: (embedder, tuple(roles)) for id_, embedder, roles in rows}
+        return {id_: read_row(StoredState, state) for id_, *state in rows}
 
     async def remove(self, database: str, ids: Collection[str]) -> int:
         """Removes the examples with these ids and returns their number."""

@@ -13,7 +13,7 @@ but not which row. Hidden values that are similar to a phrase may displace other
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
@@ -26,7 +26,7 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Question, ValueMatch, Viol
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.dictionary import ValueMemory
+from retrieval.values.dictionary import ALIAS_SCORE, ValueMemory
 from retrieval.values.phrases import find_phrases, fold_word, fold_words
 from retrieval.values.selection import MOST_VALUES, FoundValue, find_values, select_values
 
@@ -64,6 +64,36 @@ class IndexedValueSearch:
         Empty if the values are not indexed or the index does not answer, since questions can be
         answered without values. Raises PolicyError.
         """
+        return select_values(
+            await self._find(question, catalog),
+            self._schema_words.of(catalog),
+            frozenset(fold_words(question.search_text)),
+            MOST_VALUES * _DEPTH,
+        )
+
+    async def find_in(
+        self, question: Question, catalog: Catalog, columns: Collection[str]
+    ) -> tuple[ValueMatch, ...]:
+        """All values of these columns (``schema.table.column``) that the question's words are.
+
+        No similar ones. Raises PolicyError.
+        """
+        return tuple(
+            ValueMatch(
+                found.phrase.text,
+                found.hit.column.table,
+                found.hit.column.column,
+                found.hit.value,
+                found.hit.score,
+            )
+            for found in await self._find(question, catalog, columns)
+            if found.hit.score >= ALIAS_SCORE
+        )
+
+    async def _find(
+        self, question: Question, catalog: Catalog, columns: Collection[str] | None = None
+    ) -> Sequence[FoundValue]:
+        """What the principal may see of the values of all columns, or of these."""
         try:
             dictionary = await self._memory.dictionary(question.database)
             opened = await self._visibility.open_columns(question.database, question.principal)
@@ -74,7 +104,8 @@ class IndexedValueSearch:
 
         def is_visible(column: ValueColumn) -> bool:
             table = catalog.table(column.table)
-            return table is not None and table.column(column.column) is not None
+            is_wanted = columns is None or column.qualified in columns
+            return is_wanted and table is not None and table.column(column.column) is not None
 
         def is_open(column: ValueColumn) -> bool:
             return (opened is None or column.qualified in opened) and is_visible(column)
@@ -85,12 +116,7 @@ class IndexedValueSearch:
         )
         if opened is not None:
             found = await self._keep_permitted(found, opened, question, catalog)
-        return select_values(
-            found,
-            self._schema_words.of(catalog),
-            frozenset(fold_words(question.search_text)),
-            MOST_VALUES * _DEPTH,
-        )
+        return found
 
     async def _keep_permitted(
         self,

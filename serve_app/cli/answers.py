@@ -160,9 +160,7 @@ def _describe_confidence(answer: AnsweredResponse) -> str:
     'confidence 0.50, a quorum'
     """
     if answer.verified:
-        return (
-            f"given as the right query by {escape(answer.verified.by)}, {answer.verified.at[:10]}"
-        )
+        return escape(answer.verified.label)
     return f"confidence {answer.confidence:.2f}, {'a quorum' if answer.quorum else 'no quorum'}"
 
 

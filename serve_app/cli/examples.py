@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from serve_app.operations.preparation import prepare
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _MOST_SHOWN = 20
-_COLUMNS = ("id", "source", "given_by", "roles", "question", "sql")
+_COLUMNS = ("id", "source", "given_by", "expired", "roles", "title", "question", "sql")
 
 Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
 
@@ -33,7 +34,7 @@ Database = Annotated[str, typer.Argument(help="The database that the questions a
 def bring_in(
     context: typer.Context,
     database: Database,
-    file: Annotated[Path, typer.Argument(help='JSON lines of {"question", "sql", "roles"?}.')],
+    file: Annotated[Path, typer.Argument(help='JSON lines of {"question", "sql", …}.')],
     as_: Annotated[
         str, typer.Option("--as", help="The principal to verify as; default: the local one.")
     ] = "",
@@ -79,10 +80,14 @@ def list_(
         ),
     ] = None,
 ) -> Output:
-    """List the examples of a database."""
-    examples = _find(context.obj, database)
+    """List the examples of a database; expired ones answer no question any more."""
+    cli: CliContext = context.obj
+    examples = _find(cli, database)
     if exam is None:
-        return Output(examples, columns=_COLUMNS)
+        states = call_index(cli.settings, lambda index: ExampleStore(index).list_embedded(database))
+        expired = {id_ for id_, state in states.items() if state.is_expired}
+        rows = [asdict(example) | {"expired": example.id in expired} for example in examples]
+        return Output(rows, columns=_COLUMNS)
     added = add_to_exam(exam, examples)
     return Output({"file": exam, "added": added}, f"{exam}: {len(added)} questions added.")
 

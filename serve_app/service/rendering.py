@@ -144,7 +144,10 @@ def _render_verified(verified: VerifiedQuery | None) -> VerifiedResponse | None:
     if verified is None:
         return None
     at = verified.given_at.isoformat(timespec="seconds")
-    return VerifiedResponse(by=verified.given_by, at=at, source=verified.source)
+    parameters = dict(verified.parameters)
+    return copy_fields(
+        VerifiedResponse, verified, by=verified.given_by, at=at, parameters=parameters
+    )
 
 
 def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "failed"], str]:

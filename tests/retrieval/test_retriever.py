@@ -290,7 +290,9 @@ class FakeSources:
         self.asked.append("select")
         return (FewShot("How many?", "SELECT 1"),)
 
-    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+    async def find_verified(
+        self, question: Question, catalog: Catalog, values: object
+    ) -> VerifiedQuery | None:
         return VERIFIED
 
     async def describe(

@@ -80,6 +80,11 @@ class VerifiedResponse(ResponseModel):
     by: Text
     at: Text = Field(description="ISO 8601, UTC.")
     source: Text = Field(description="`feedback` or `file`.")
+    label: Text = Field(description="The same in words, to be shown with the answer.")
+    title: Text = Field("", description="The title of the query; empty if it has none.")
+    parameters: dict[Text, Text] = Field(
+        {}, description="The values that the question gives the parameters of the query."
+    )
 
 
 class AnsweredResponse(ResultPage, Response):

@@ -96,12 +96,7 @@ def _render_answered(answer: Answered) -> list[str]:
     described = escape_markdown(answer.description)
     lines += [render_sql(answer.sql), f"In words: {described}" if described else ""]
     if answer.verified:
-        given = answer.verified
-        return [
-            *lines,
-            f"Given as the right query by {escape_markdown(given.given_by)} on "
-            f"{given.given_at:%Y-%m-%d}.",
-        ]
+        return [*lines, f"{escape_markdown(answer.verified.label)}."]
     quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
     lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")
     return lines

@@ -17,6 +17,7 @@ from retrieval.examples.importing import (
     refresh_examples,
 )
 from retrieval.examples.records import name_vectors
+from retrieval.index_store.example_store import StoredState
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 
@@ -92,8 +93,8 @@ async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:
     )
     assert (done, steps) == (2, [(2, 2)])
     assert set((await shop.examples.list_embedded("shop")).values()) == {
-        (name_vectors("other"), ()),
-        (name_vectors("other"), ("boss", "seller")),
+        StoredState(name_vectors("other"), ()),
+        StoredState(name_vectors("other"), ("boss", "seller")),
     }
     assert await refresh_examples("shop", "postgres", shop.store, other) == 0
 

@@ -134,13 +134,14 @@ def test_the_last_answer_can_be_looked_at(capsys: pytest.CaptureFixture[str]) ->
 def test_an_answer_is_told_in_words_and_by_whom_its_query_was_given(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = VerifiedResponse(by="mia [of sales]", at="2026-03-01T08:00:00+00:00", source="feedback")
+    label = "Verified by mia [of sales] on 2026-03-01"
+    given = VerifiedResponse(by="mia", at="2026-03-01T08:00:00+00:00", source="file", label=label)
     answer = build_answer(["Rome", 6])
     answer = answer.model_copy(update={"description": "shows city.", "verified": given})
     Talk("Q?", answer=answer).run()
     shown = capsys.readouterr().out
     assert "In words: shows city." in shown
-    assert "given as the right query by mia [of sales], 2026-03-01" in shown
+    assert label in shown
     assert "confidence" not in shown
 
 

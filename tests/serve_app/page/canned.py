@@ -101,6 +101,7 @@ def _list_orders() -> dict[str, Any]:
 def build_verified(question: str, sql: str) -> dict[str, Any]:
     """The answer to a question whose query somebody gave: nothing is sampled."""
     given = {"by": "Ana Lima", "at": "2026-03-01T08:00:00+00:00", "source": "feedback"}
+    given["label"] = "Verified by Ana Lima on 2026-03-01"
     candidate = _build_candidate({"id": "c1", "sql": sql, "origin": "verified"})
     stages = [one for one in pick("trace")["stages"] if one["stage"] not in ("generate", "repair")]
     none = {"samples": 1, "wanted": 0, "candidates": [candidate], "repairs": [], "prompts": {}}

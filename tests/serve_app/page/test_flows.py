@@ -180,7 +180,7 @@ def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
     either.see(".saved")
     either.press(".saved button:has-text('Show the corrected answer')")
     either.see(".confidence strong:has-text('Confirmed')")
-    either.see("text=Ana Lima gave this query as the right one for this question on")
+    either.see("text=Verified by Ana Lima on 2026-03-01")
     assert either.page.locator(".turn").count() == 1
     either.press(".answer-foot button:has-text('Why this answer')")
     either.see("text=A person gave the query")

@@ -6,7 +6,7 @@
  * are the attempts of its group.
  */
 
-import { buildFormat, exact, formatAgo, formatDay, formatPercent, nameColumns, writeWords } from "./core/format.js";
+import { buildFormat, exact, formatAgo, formatPercent, nameColumns, writeWords } from "./core/format.js";
 import { count } from "./core/text.js";
 
 // -- attempts -------------------------------------------------------------------------------------
@@ -102,8 +102,7 @@ const isGiven = (answer) => Boolean(answer.verified) || answer.origin === "verif
 /** Who gave the query, and when. */
 export function describeGiven({ verified }) {
   if (!verified) return "A person gave this query as the right one for this question.";
-  if (verified.source !== "feedback") return "It is one of the questions whose queries were checked and imported for everybody.";
-  return `${verified.by} gave this query as the right one for this question on ${formatDay(verified.at)}.`;
+  return `${verified.label}.`;
 }
 
 /** The candidate whose result is shown; undefined where the process is not known. */

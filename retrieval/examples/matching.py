@@ -1,0 +1,205 @@
+"""Decides whether a question asks what a verified query answers, with other values.
+
+By words alone, and never on a near miss: without its values, the question must have the content
+words of a phrasing, each once. A word may be another form of it or a synonym, unless it names
+something else in the schema. What is counted, grouped or compared, who and when, must be equal too.
+In languages other than English, all words must be equal, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import prod
+
+from nl2sql.catalog import Catalog
+from nl2sql.languages.detection import find_language
+from nl2sql.languages.english import TIME_WORDS
+from nl2sql.types import ValueMatch
+from nl2sql.words import STOP_WORDS, split_words
+from retrieval.examples.parameters import Parameter, Pattern
+from retrieval.examples.question_items import (
+    Reading,
+    Token,
+    is_past,
+    read_items,
+    read_phrasing,
+    read_tokens,
+)
+from retrieval.values.phrases import GENERIC, fold_text, fold_words
+from retrieval.vocabulary.terms import expand_words, related_words
+
+_ENDINGS = ("d", "ed", "ing")
+_MOST_TOKENS = 80
+_MOST_ASSIGNMENTS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    value: str
+
+
+def list_schema_words(catalog: Catalog) -> frozenset[str]:
+    """The folded words of all names of tables and columns, with abbreviations expanded."""
+    names = {table.name for table in catalog.tables}
+    names |= {column.name for table in catalog.tables for column in table.columns}
+    words = {word for name in names for word in expand_words(split_words(name))}
+    return frozenset(fold_text(word) for word in words)
+
+
+def match_patterns(
+    question: str,
+    patterns: Sequence[Pattern],
+    said: Collection[ValueMatch],
+    schema_words: Collection[str],
+) -> list[tuple[int, dict[str, str]]]:
+    """The numbers of the patterns that answer the question, and the values with which they do.
+
+    ``said`` are values of their columns that the question names, ``schema_words`` are
+    ``list_schema_words`` of what the principal sees.
+    """
+    tokens, language = read_tokens(question), find_language(question)
+    if len(tokens) > _MOST_TOKENS:
+        return []
+    matched = [_match(tokens, language, pattern, said, schema_words) for pattern in patterns]
+    return [(at, values) for at, values in enumerate(matched) if values is not None]
+
+
+def _match(
+    tokens: Sequence[Token],
+    language: str,
+    pattern: Pattern,
+    said: Collection[ValueMatch],
+    schema_words: Collection[str],
+) -> dict[str, str] | None:
+    spans = {
+        name: list(_find_spans(tokens, parameter, said))
+        for name, parameter in pattern.parameters.items()
+    }
+    for phrasing in pattern.phrasings:
+        if find_language(phrasing) == language:
+            values = _match_phrasing(tokens, phrasing, pattern, spans, language, schema_words)
+            if values is not None:
+                return {**pattern.list_defaults(), **values}
+    return None
+
+
+def _match_phrasing(
+    tokens: Sequence[Token],
+    phrasing: str,
+    pattern: Pattern,
+    spans: Mapping[str, Sequence[_Span]],
+    language: str,
+    schema_words: Collection[str],
+) -> dict[str, str] | None:
+    """The values of the phrasing's parameters; None if the question is another."""
+    wanted = read_phrasing(phrasing, pattern)
+    slots = [item.word[1:] for item in wanted.items if item.word.startswith(":")]
+    choices = [spans[slot] for slot in slots]
+    if not 0 < prod(map(len, choices)) <= _MOST_ASSIGNMENTS:
+        return None
+    # "Who was the head?" is not who it is now.
+    if is_past(tokens) and not is_past(read_tokens(phrasing)):
+        return None
+    found: list[dict[str, str]] = []
+    for chosen in product(*choices):
+        ends = sorted((span.start, span.end) for span in chosen)
+        if any(one[1] > other[0] for one, other in pairwise(ends)):
+            continue
+        put = _put_slots(tokens, dict(zip(slots, chosen, strict=True)))
+        asked = read_items(put, pattern, language)
+        if _is_same(asked, wanted, language, schema_words):
+            values = {slot: span.value for slot, span in zip(slots, chosen, strict=True)}
+            found += [values] if values not in found else []
+    return found[0] if len(found) == 1 else None
+
+
+# -- values --------------------------------------------------------------------------------------
+
+
+def _find_spans(
+    tokens: Sequence[Token], parameter: Parameter, said: Collection[ValueMatch]
+) -> Iterator[_Span]:
+    """Where the question has a value that the parameter may have."""
+    if parameter.type == "text":
+        for value in parameter.values:
+            yield from _find_text(tokens, value, value)
+        for each in said:
+            if f"{each.table}.{each.column}" == parameter.column:
+                yield from _find_text(tokens, each.phrase, each.value)
+        return
+    for at, token in enumerate(tokens):
+        text = token.date if parameter.type == "date" else token.number
+        if text and parameter.admits(text):
+            yield _Span(at, at + 1, text)
+
+
+def _find_text(tokens: Sequence[Token], phrase: str, value: str) -> Iterator[_Span]:
+    """Where the tokens are the words of the phrase; a letter or function word in equal case."""
+    wanted = "".join(fold_words(phrase))
+    is_exact = len(wanted) == 1 or wanted in STOP_WORDS
+    for start, first in enumerate(tokens):
+        text, end = "", start
+        while end < len(tokens) and len(text) < len(wanted):
+            text += tokens[end].word
+            end += 1
+        if wanted and text == wanted and (not is_exact or first.text == phrase):
+            yield _Span(start, end, value)
+
+
+def _put_slots(tokens: Sequence[Token], chosen: Mapping[str, _Span]) -> list[Token]:
+    """The tokens with parameters in place of their values."""
+    put = list(tokens)
+    for slot, span in sorted(chosen.items(), key=lambda pair: -pair[1].start):
+        put[span.start : span.end] = [Token("", slot=slot, date=tokens[span.start].date)]
+    return put
+
+
+# -- comparing -----------------------------------------------------------------------------------
+
+
+def _is_same(asked: Reading, wanted: Reading, language: str, schema_words: Collection[str]) -> bool:
+    """Whether both have the same items; those that name tables and columns in the same order."""
+    if len(asked.items) != len(wanted.items) or language != "en":
+        return asked.items == wanted.items
+    free = list(range(len(wanted.items)))
+    found: dict[int, int] = {}
+    has_forms = asked.did or wanted.did
+    for is_equal in (True, False):
+        for at, item in enumerate(asked.items):
+            for place in list(free) if at not in found else ():
+                other = wanted.items[place]
+                if item == other or (
+                    not is_equal
+                    and item.mark == other.mark
+                    and _is_alike(item.word, other.word, has_forms, schema_words)
+                ):
+                    found[at] = place
+                    free.remove(place)
+                    break
+    if free:
+        return False
+    places = [found[at] for at in range(len(asked.items))]
+    named = [
+        place
+        for item, place in zip(asked.items, places, strict=True)
+        if not item.mark and not {item.word, wanted.items[place].word}.isdisjoint(schema_words)
+    ]
+    return named == sorted(named)
+
+
+def _is_alike(word: str, other: str, has_forms: bool, schema_words: Collection[str]) -> bool:
+    """Whether a word of a question means one of a phrasing.
+
+    "Place" is a form of "placed" only in a question with "did": "open tickets" are not those that
+    were opened. Words of counting, comparing and time have no synonyms.
+    """
+    short, long = sorted((word, other), key=len)
+    if has_forms and long in (short + ending for ending in _ENDINGS):
+        return True
+    if word in schema_words or {word, other} & (GENERIC | TIME_WORDS):
+        return False
+    return other in {fold_text(related) for related in related_words(word)}

@@ -1,0 +1,157 @@
+"""Which questions a verified query with parameters answers, by words alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.types import ValueMatch
+from retrieval.examples.matching import list_schema_words, match_patterns
+from retrieval.examples.parameters import Parameter, Pattern, read_pattern, write_pattern
+
+CATALOG = Catalog(
+    "shop",
+    (
+        Table("s", "orders", (Column("amt", "numeric"), Column("placed_dt", "date"))),
+        Table("s", "customers", (Column("buyer_id", "int"), Column("city", "text"))),
+    ),
+)
+YEAR = Parameter(type="integer", default="2024", min="2020", max="2026")
+QUARTER = Parameter(type="integer", default="1", values=("1", "2", "3", "4"))
+REGION = Parameter(type="text", default="south", values=("south", "north", "A"))
+CITY = Parameter(type="text", default="Ulm", column="s.customers.city")
+DAY = Parameter(type="date", default="2024-01-01")
+AMOUNT = Parameter(type="number", default="5", min="0")
+
+
+def match(question: str, phrasing: str, *values: ValueMatch, **parameters: Parameter) -> Any:
+    names = ", ".join(f":{name}" for name in parameters)
+    pattern = Pattern((phrasing,), f"SELECT {names}", parameters)
+    found = match_patterns(question, [pattern], values, list_schema_words(CATALOG))
+    return found[0][1] if found else None
+
+
+REVENUE = "What was the revenue in Q:quarter :year for the :region?"
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("revenue in Q3 2024 for the south", ("3", "2024", "south")),
+        ("Show me the turnover of the north in the third quarter of 2025", ("3", "2025", "north")),
+        ("What is the South's revenue in the 2nd quarter of 2024?", ("2", "2024", "south")),
+        ("revenue in Q1 2024 for the A", ("1", "2024", "A")),
+        # Not allowed, a part that is missing, or words that are left over.
+        ("revenue in Q5 2024 for the south", None),
+        ("revenue in Q3 2019 for the south", None),
+        ("revenue in Q3 2024 for the west", None),
+        ("revenue in Q3 2024 for the south and the north", None),
+        ("revenue in Q3 2024", None),
+        ("revenue in 2024 for the south", None),
+        ("revenue in Q3 2024 for a", None),
+        ("revenue not in Q3 2024 for the south", None),
+        ("revenue per city in Q3 2024 for the south", None),
+        ("revenue in Q3 2024 for the south compared with the north", None),
+        ("revenue since Q3 2024 for the south", None),
+        ("revenue by Q3 2024 for the south", None),
+        ("average revenue in Q3 2024 for the south", None),
+        ("amount in Q3 2024 for the south", None),
+        ("How many in revenue in Q3 2024 for the south", None),
+        ("Was war der Umsatz in Q3 2024 für den south?", None),
+    ],
+)
+def test_all_words_and_values_are_accounted_for(
+    question: str, values: tuple[str, ...] | None
+) -> None:
+    found = match(question, REVENUE, quarter=QUARTER, year=YEAR, region=REGION)
+    wanted = dict(zip(("quarter", "year", "region"), values or (), strict=False)) or None
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "phrasing", "is_same"),
+    [
+        ("In 2025, number of orders of clients", "How many orders of customers in :year?", True),
+        # Who buys is another column here.
+        ("number of orders of buyers in 2025", "How many orders of customers in :year?", False),
+        ("How many customers with orders in 2025", "How many orders of customers in :year?", False),
+        ("Which customers have orders in 2025?", "Which orders of customers in :year?", False),
+        ("orders by customer in 2025", "orders for each customer in :year", True),
+        ("orders by customers in 2025", "orders for each customer in :year", False),
+        ("What did customers place in 2025?", "What customers placed in :year", True),
+        ("Which tickets are open in 2025?", "Which tickets were opened in :year?", False),
+        ("top 10 orders of the year 2025", "top ten orders of :year", True),
+        ("top 5 orders of 2025", "top ten orders of :year", False),
+        ("orders to customers in 2025", "orders by customers in :year", False),
+        ("When were orders placed in 2025?", "orders placed in :year", False),
+        ("orders < 5 in 2025", "orders > 5 in :year", False),
+        ("Bestellungen nicht in 2025", "Bestellungen in :year", False),
+        ("Wie viele Bestellungen gab es 2025?", "Wie viele Bestellungen gab es :year?", True),
+    ],
+)
+def test_words_keep_their_part(question: str, phrasing: str, is_same: bool) -> None:
+    assert (match(question, phrasing, year=YEAR) == {"year": "2025"}) is is_same
+
+
+def test_values_are_told_apart_by_the_words_before_them() -> None:
+    phrasing = "orders of more than :amount euros in :year"
+    both = {"amount": AMOUNT, "year": YEAR}
+    found = match("orders of more than 2,025 euros in 2024", phrasing, **both)
+    assert found == {"amount": "2025", "year": "2024"}
+    assert match("in 2024, orders of more than 2.50 euros", phrasing, **both)["amount"] == "2.50"
+    assert match("orders of 2025 euros more than in 2024", phrasing, **both) is None
+    # One, or a thousand?
+    assert match("orders of more than 1.000 euros in 2024", phrasing, **both) is None
+    days = match("orders from May 3rd, 2024 to 2024-06-01", "orders from :a to :b", a=DAY, b=DAY)
+    assert days == {"a": "2024-05-03", "b": "2024-06-01"}
+    assert match("orders from 3 May 2024", "orders on :a", a=DAY) is None
+    assert match("orders on 30 February 2024", "orders on :a", a=DAY) is None
+    # Nothing says which is which.
+    two = {"a": REGION, "b": REGION}
+    assert match("orders of south, north", "orders of :a, :b", **two) is None
+
+
+def test_values_of_a_column_are_those_that_the_search_found() -> None:
+    assert match("orders of Bern", "orders of :city", city=CITY) is None
+    bern = ValueMatch("Bern", "s.customers", "city", "BE", 1.0)
+    assert match("orders of Bern", "orders of :city", bern, city=CITY) == {"city": "BE"}
+    assert match("orders of the customer Bern", "orders of :city", bern, city=CITY) is not None
+    other = ValueMatch("Bern", "s.orders", "city", "BE", 1.0)
+    assert match("orders of Bern", "orders of :city", other, city=CITY) is None
+
+
+def test_who_it_was_is_not_who_it_is() -> None:
+    assert match("Who was the head of south?", "Who is the head of :region?", region=REGION) is None
+    assert match("Who is the head of south?", "Who is the head of :region?", region=REGION)
+
+
+def test_values_are_literals_of_the_query() -> None:
+    sql = "SELECT 1 FROM t WHERE a = :region AND b > :amount AND c = :day LIMIT :n"
+    odd = Parameter(type="text", default="x' OR 1=1 --", values=("x' OR 1=1 --",))
+    parameters = {"region": odd, "amount": Parameter(type="number", default="-2.5"), "day": DAY}
+    parameters["n"] = Parameter(type="integer", default="3")
+    pattern = read_pattern(write_pattern(Pattern((), sql, parameters)))
+    bound = pattern.bind(pattern.list_defaults(), "postgres")
+    assert bound == (
+        "SELECT 1 FROM t WHERE a = 'x'' OR 1=1 --' AND b > -2.5"
+        " AND c = CAST('2024-01-01' AS DATE) LIMIT 3"
+    )
+    assert "c = '2024-01-01'" in pattern.bind(pattern.list_defaults(), "sqlite")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"type": "text", "default": "x"}, "its allowed values"),
+        ({"type": "integer", "default": "1.5"}, "'1.5' is not allowed"),
+        ({"type": "integer", "default": 3, "values": [1, 2]}, "'3' is not allowed"),
+        ({"type": "date", "default": "2024-01-01", "min": "soon"}, "'soon' is no date"),
+        ({"type": "number", "default": 1, "column": "s.t.c"}, "has a column"),
+    ],
+)
+def test_a_parameter_that_is_wrong_says_why(fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Parameter.model_validate(fields)

@@ -1,0 +1,217 @@
+"""Verified queries with parameters: from a file to an answer, for whom, and until when."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from nl2sql.settings import RetrievalSettings
+from nl2sql.types import Principal, VerifiedQuery, Violation
+from retrieval.examples.importing import ImportReport, Pair, import_pairs
+from retrieval.examples.selector import ExampleSelector
+from retrieval.index_store.feedback_store import Feedback, FeedbackStore, build_note
+from retrieval.index_store.value_store import ValueColumn
+from retrieval.values.search import IndexedValueSearch
+from tests.fakes import build_question
+from tests.retrieval.examples.conftest import Shop
+from tests.retrieval.values.builders import FakeMemory
+
+BOSS = Principal("boss", ("boss",))
+ANN = Principal("ann", ("clerk",), (("country", "DE"),))
+SELLER = Principal("sue", ("seller",), (("sellers", (1,)), ("since", "2024-01-01")))
+NAMES = ValueColumn("sales.customers", "name", ("Anna", "Bert"))
+TEXT = {"type": "text", "default": "open", "values": ["open", "shipped"]}
+NAME = {"type": "text", "default": "Anna", "column": "sales.customers.name"}
+
+
+def build_pair(**fields: Any) -> Pair:
+    return Pair.model_validate(
+        {
+            "question": "How many :status orders are there?",
+            "sql": "SELECT count(*) FROM orders WHERE status = :status",
+            "title": "Orders of a status",
+            "parameters": {"status": TEXT},
+            "verified_by": "Mara",
+            "verified_at": "2026-03-01",
+        }
+        | fields
+    )
+
+
+STATUS = build_pair()
+CUSTOMER = build_pair(
+    question="How many orders has :name?",
+    phrasings=["Number of orders"],
+    sql="SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
+    " WHERE c.name = :name",
+    parameters={"name": NAME},
+)
+
+
+async def bring_in(shop: Shop, *pairs: Pair) -> ImportReport:
+    return await import_pairs(
+        "shop",
+        pairs,
+        BOSS,
+        dialect="postgres",
+        store=shop.examples,
+        verifier=shop.verifier(),
+        embedder=shop.embedder,
+    )
+
+
+async def find(shop: Shop, text: str, principal: Principal = BOSS) -> VerifiedQuery | None:
+    catalog = await shop.guard.visible_catalog("shop", principal)
+    assert not isinstance(catalog, Violation)
+    selector = ExampleSelector(
+        shop.store, shop.embedder, shop.guard, shop.guard, RetrievalSettings()
+    )
+    values = IndexedValueSearch(FakeMemory(NAMES), shop.guard, shop.guard, shop.executor)
+    return await selector.find_verified(
+        build_question(text=text, principal=principal), catalog, values
+    )
+
+
+async def test_a_question_with_other_values_is_answered_and_labelled(shop: Shop) -> None:
+    assert (await bring_in(shop, STATUS)).left_out == ()
+    found = await find(shop, "number of shipped orders")
+    assert found is not None
+    assert found.sql == "SELECT COUNT(*) FROM orders WHERE status = 'shipped'"
+    assert found.label == (
+        "Verified by Mara on 2026-03-01: Orders of a status, with status shipped"
+    )
+    assert await find(shop, "number of cancelled orders") is None
+    # With its default values it is an example like any other.
+    [example] = await shop.examples.list_examples("shop")
+    assert example.question == "How many open orders are there?"
+    assert (await find(shop, "How many open orders are there?")) is not None
+
+
+async def test_a_phrasing_without_a_parameter_has_its_default(shop: Shop) -> None:
+    await bring_in(shop, CUSTOMER)
+    found = await find(shop, "What is the number of orders?")
+    assert found is not None
+    assert found.parameters == (("name", "Anna"),)
+
+
+async def test_a_file_whose_pattern_changed_is_stored_again(shop: Shop) -> None:
+    await bring_in(shop, STATUS)
+    assert (await bring_in(shop, STATUS)).known == 1
+    assert (await bring_in(shop, build_pair(title="Other"))).stored == 1
+    [example] = await shop.examples.list_examples("shop")
+    assert example.title == "Other"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"sql": "SELECT count(*) FROM orders"}, "'status'"),
+        ({"question": "How many orders?"}, "each parameter once"),
+        ({"phrasings": ["All of :state?"]}, "'state', which is no parameter"),
+        ({"parameters": {"status": TEXT | {"values": [], "column": "sales.x.y"}}}, "no column"),
+        ({"sql": "SELECT count(*) FROM orders WHERE status = :status; DROP TABLE x"}, "statement"),
+    ],
+)
+async def test_a_pattern_that_is_wrong_is_left_out(
+    shop: Shop, fields: dict[str, Any], told: str
+) -> None:
+    [left_out] = (await bring_in(shop, build_pair(**fields))).left_out
+    assert told in left_out.reason
+
+
+def test_a_line_is_checked() -> None:
+    with pytest.raises(ValidationError, match="default"):
+        build_pair(parameters={"status": TEXT | {"default": "lost"}})
+
+
+# -- for whom ----------------------------------------------------------------------------------
+
+
+async def test_nobody_gets_a_query_whose_table_is_hidden(shop: Shop) -> None:
+    """Neither its answer nor its title, its values or its question as a suggestion."""
+    await bring_in(shop, CUSTOMER, STATUS)
+    assert await find(shop, "How many orders has Anna?") is not None
+    assert await find(shop, "How many orders has Anna?", SELLER) is None
+    assert await find(shop, "number of orders", SELLER) is None
+    assert await find(shop, "number of shipped orders", SELLER) is not None
+    selector = ExampleSelector(
+        shop.store, shop.embedder, shop.guard, shop.guard, RetrievalSettings()
+    )
+    catalog = await shop.guard.visible_catalog("shop", SELLER)
+    assert not isinstance(catalog, Violation)
+    suggested = await selector.list_latest("shop", SELLER, catalog, 9)
+    assert [example.question for example in suggested] == ["How many open orders are there?"]
+
+
+async def test_a_value_is_used_only_if_the_principal_may_see_it(shop: Shop) -> None:
+    """Ann sees the customers of Germany: Bert, of France, is no value for her."""
+    await bring_in(shop, CUSTOMER)
+    assert await find(shop, "How many orders has Anna?", ANN) is not None
+    assert await find(shop, "How many orders has Bert?", ANN) is None
+    assert await find(shop, "How many orders has Bert?", BOSS) is not None
+
+
+async def test_roles_limit_it(shop: Shop) -> None:
+    await bring_in(shop, build_pair(roles=["boss"]))
+    assert await find(shop, "number of shipped orders") is not None
+    assert await find(shop, "number of shipped orders", ANN) is None
+
+
+async def test_what_somebody_called_wrong_answers_them_no_more(shop: Shop) -> None:
+    await bring_in(shop, STATUS)
+    asked = "number of shipped orders"
+    sql = "SELECT COUNT(*) FROM orders WHERE status = 'shipped'"
+    note = build_note(Feedback("shop", asked, sql, False, ANN), datetime.now(UTC))
+    await FeedbackStore(shop.store).record(note)
+    assert await find(shop, asked, ANN) is None
+    assert await find(shop, "number of open orders", ANN) is not None
+    assert await find(shop, asked) is not None
+
+
+# -- until when --------------------------------------------------------------------------------
+
+
+async def index_orders(shop: Shop, *columns: str) -> None:
+    """Writes the table as an index has it."""
+    body = {
+        "table": {
+            "schema": "sales",
+            "name": "orders",
+            "columns": [{"name": name, "type": "text"} for name in columns],
+        }
+    }
+    async with shop.store.connection() as connection:
+        await connection.execute("DELETE FROM quorumsql.indexes WHERE database = 'shop'")
+        await connection.execute(
+            "INSERT INTO quorumsql.indexes VALUES ('shop', '', '', '', '', '{}', 1, 1, now(), '[]')"
+        )
+        await connection.execute(
+            "INSERT INTO quorumsql.indexed_tables VALUES ('shop', 0, %s)", (json.dumps(body),)
+        )
+
+
+async def test_it_expires_when_a_table_changes_its_columns(shop: Shop) -> None:
+    await index_orders(shop, "id", "status")
+    plain = Pair(question="How many orders are there?", sql="SELECT count(*) FROM orders")
+    await bring_in(shop, STATUS, plain)
+    await index_orders(shop, "status", "id")
+    assert await find(shop, "number of shipped orders") is not None
+    await index_orders(shop, "id", "status", "old_status")
+    assert await find(shop, "number of shipped orders") is None
+    assert await find(shop, plain.question) is None
+    states = await shop.examples.list_embedded("shop")
+    assert [state.is_expired for state in states.values()] == [True, True]
+    # Imported again, it is verified again.
+    assert (await bring_in(shop, STATUS)).stored == 1
+    assert await find(shop, "number of shipped orders") is not None
+    async with shop.store.connection() as connection:
+        await connection.execute("DELETE FROM quorumsql.indexes WHERE database = 'shop'")
+
+
+def test_who_verified_and_when_come_from_the_file() -> None:
+    assert STATUS.verified_at == date(2026, 3, 1)
+    assert STATUS.read_day() == datetime(2026, 3, 1, tzinfo=UTC)
