@@ -17,19 +17,10 @@ from starlette.types import ASGIApp
 
 import quorumsql
 from nl2sql.types import Principal
+from quorumsql import errors
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
-from quorumsql.errors import (
-    Busy,
-    DeadlineExceeded,
-    Forbidden,
-    InvalidRequest,
-    LimitReached,
-    QuorumError,
-    Unauthenticated,
-    Unavailable,
-)
 from quorumsql.wire import Export, NoRows, translate
 from retrieval.examples.feedback import FeedbackReceipt
 from serve_app.in_process import AppTransport
@@ -107,7 +98,7 @@ def test_rows_in_another_format() -> None:
     [({"k": 33}, "k"), ({"kk": 1}, "kk"), ({"k": "many"}, "k")],
 )
 def test_what_is_wrong_with_a_request_is_named(options: dict[str, Any], field: str) -> None:
-    with in_process() as client, pytest.raises(InvalidRequest) as caught:
+    with in_process() as client, pytest.raises(errors.InvalidRequest) as caught:
         client.ask(QUESTION, **options)
     assert caught.value.field == field
 
@@ -160,7 +151,7 @@ def test_the_callers_event_loop_stays_its_own() -> None:
 def test_nobody_there() -> None:
     with (
         quorumsql.connect("http://127.0.0.1:9") as client,
-        pytest.raises(Unavailable, match="No service answers"),
+        pytest.raises(errors.Unavailable, match="No service answers"),
     ):
         client.ask(QUESTION)
 
@@ -197,27 +188,27 @@ def test_a_service_on_this_machine_is_not_asked_through_a_proxy(
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (401, Unauthenticated),
-        (403, Forbidden),
-        (429, LimitReached),
-        (500, QuorumError),
-        (503, Unavailable),
-        (504, DeadlineExceeded),
+        (401, errors.Unauthenticated),
+        (403, errors.Forbidden),
+        (429, errors.LimitReached),
+        (500, errors.QuorumError),
+        (503, errors.Unavailable),
+        (504, errors.DeadlineExceeded),
     ],
 )
-def test_problems_are_errors(status: int, kind: type[QuorumError]) -> None:
+def test_problems_are_errors(status: int, kind: type[errors.QuorumError]) -> None:
     problem = {"title": "T", "status": status, "detail": "Because."}
     error = translate(httpx.Response(status, json=problem, headers={"retry-after": "2.5"}))
     assert type(error) is kind
     assert error.message == "Because."
-    if isinstance(error, LimitReached):
+    if isinstance(error, errors.LimitReached):
         assert error.retry_after_s == 2.5
 
 
 def test_a_busy_service_says_when_to_come_again() -> None:
     problem = {"title": "Busy", "status": 503, "detail": "Too many."}
     error = translate(httpx.Response(503, json=problem, headers={"retry-after": "7"}))
-    assert isinstance(error, Busy)
+    assert isinstance(error, errors.Busy)
     assert error.retry_after_s == 7.0
 
 
@@ -247,7 +238,7 @@ def test_what_is_no_document_of_the_service_is_an_error(
     call: Callable[[Client], Any], body: bytes
 ) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
-    with Client(transport=transport) as client, pytest.raises(QuorumError):
+    with Client(transport=transport) as client, pytest.raises(errors.QuorumError):
         call(client)
 
 
@@ -289,5 +280,5 @@ def test_the_client_needs_httpx_and_pydantic_alone() -> None:
 
 def test_an_empty_id_does_not_delete_everything() -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
-    with Client(transport=transport) as client, pytest.raises(InvalidRequest):
+    with Client(transport=transport) as client, pytest.raises(errors.InvalidRequest):
         client.delete_conversation("")
