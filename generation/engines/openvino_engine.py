@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -119,9 +120,12 @@ class OpenVinoEngine:
             threads=count_cores(),
         )
         self._start = partial(start, arguments)
-        self._server = self._start()
+        # Both take long, in different processes.
+        with ThreadPoolExecutor(1) as threads:
+            starting = threads.submit(self._start)
+            self._tokenizer = load_tokenizer(folder)
+            self._server = starting.result()
         self._restarting: asyncio.Task[None] | None = None
-        self._tokenizer = load_tokenizer(folder)
         self._chat = ChatEncoder(self._tokenizer)
 
     async def sample(self, request: SamplingRequest) -> Completions:

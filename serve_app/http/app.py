@@ -25,7 +25,8 @@ from serve_app.http.history_routes import (
     build_history_router,
     build_review_router,
 )
-from serve_app.http.middleware import add_middleware, pick_middleware_settings
+from serve_app.http.middleware import add_middleware
+from serve_app.http.middleware_settings import pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import RETRY_AFTER_S, install_problem_handlers
 from serve_app.http.question_routes import build_question_router

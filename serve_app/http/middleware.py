@@ -8,15 +8,11 @@ requests.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from nl2sql.settings import LimitSettings
-from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
 from serve_app.http.identification import (
     SIGN_IN,
@@ -26,12 +22,10 @@ from serve_app.http.identification import (
     RequestIdentifier,
     RequestLimit,
 )
+from serve_app.http.middleware_settings import MiddlewareSettings
 from serve_app.http.origins import HostRule, OriginCheck, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata
-from serve_app.settings import Settings
-from serve_app.settings.identity import IdentitySettings
-from serve_app.settings.service import PageSettings, ServeSettings
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -44,36 +38,6 @@ _EXPOSED = [
 ] + ["Retry-After", "WWW-Authenticate"]
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
-
-
-class MiddlewareSettings(BaseModel):
-    """The sections of ``quorumsql.yaml`` that these checks use."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    identity: IdentitySettings = IdentitySettings()
-    limits: LimitSettings = LimitSettings()
-    page: PageSettings = PageSettings()
-    serve: ServeSettings = ServeSettings()
-
-
-def pick_middleware_settings(settings: Settings) -> MiddlewareSettings:
-    """Those sections of the settings."""
-    return MiddlewareSettings(
-        identity=settings.identity,
-        limits=settings.limits,
-        page=settings.page,
-        serve=settings.serve,
-    )
-
-
-def read_middleware_settings(path: Path) -> MiddlewareSettings:
-    """Reads those sections of a settings file, which may contain others.
-
-    Raises SettingsError if there is no such file, pydantic's ValidationError for its content: the
-    service itself reads the same file and reports errors in it better.
-    """
-    return MiddlewareSettings.model_validate(read_yaml(path))
 
 
 def add_middleware(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import MutableMapping
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -18,12 +17,10 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
-from serve_app.http.middleware import MiddlewareSettings, add_middleware, read_middleware_settings
+from serve_app.http.middleware import add_middleware
+from serve_app.http.middleware_settings import SETTINGS_VARIABLE, read_middleware_settings
 from serve_app.http.problems import CLIENT_GONE, render_problem
 
-_CALLBACK = "serve_app.http.proxy:build_middlewares"
-_CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
-_SETTINGS_VARIABLE = "QUORUMSQL_SETTINGS"
 # Ray's internal headers: they switch off its deadline and its detection of disconnected clients,
 # choose a replica, or make the proxy fail if they are not UTF-8. Our clients need none of them.
 _RAY_HEADERS = frozenset(
@@ -42,24 +39,10 @@ _TRACEPARENT = b"traceparent"
 _PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 
 
-def prepare_proxy(
-    settings: MiddlewareSettings, folder: Path, environ: MutableMapping[str, str] = os.environ
-) -> None:
-    """Makes the proxies of the Ray that is started next use the middleware.
-
-    Writes the settings to a file in ``folder``; they contain no secrets.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "front.yaml"
-    file.write_text(settings.model_dump_json())
-    environ[_CALLBACK_VARIABLE] = _CALLBACK
-    environ[_SETTINGS_VARIABLE] = str(file)
-
-
 def build_middlewares() -> list[Middleware]:
     """Ray Serve calls this. Raises KeyError if ``QUORUMSQL_SETTINGS`` is not set."""
     HTTP_PROTOCOLS["auto"] = "serve_app.http.connections:BoundedProtocol"
-    settings = read_middleware_settings(Path(os.environ[_SETTINGS_VARIABLE]))
+    settings = read_middleware_settings(Path(os.environ[SETTINGS_VARIABLE]))
     return [
         # The first is the innermost.
         Middleware(ReplicaFailures),

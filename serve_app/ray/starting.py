@@ -16,8 +16,7 @@ import ray
 
 from nl2sql.errors import SettingsError, Unavailable
 from quorumsql.loopback import is_loopback
-from serve_app.http.middleware import pick_middleware_settings
-from serve_app.http.proxy import prepare_proxy
+from serve_app.http.middleware_settings import pick_middleware_settings, prepare_proxy
 from serve_app.operations.background import check_port
 from serve_app.ray.tracing import prepare_tracing
 from serve_app.settings import Settings

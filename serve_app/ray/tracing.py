@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from opentelemetry import trace
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode, format_trace_id
 
 from serve_app.settings.service import ObservabilitySettings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import SpanProcessor
 
 # Ray Serve reads these two. The ``tracing_config`` of ``serve.start`` does not reach its proxy
 # (Ray 2.60), which would ignore the client's trace.
@@ -44,6 +46,7 @@ def prepare_tracing(
 def build_span_processors() -> list[SpanProcessor]:
     """Ray Serve calls this in each of its processes."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     return [BatchSpanProcessor(OTLPSpanExporter())]
 
@@ -78,6 +81,8 @@ class RayTracer:
 
 def find_tracer() -> RayTracer | None:
     """A tracer if Ray Serve traces in this process, else None, so that tracing costs nothing."""
+    from opentelemetry.sdk.trace import TracerProvider
+
     provider = trace.get_tracer_provider()
     if not isinstance(provider, TracerProvider):
         return None

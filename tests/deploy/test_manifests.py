@@ -18,8 +18,7 @@ from ray.serve.schema import ServeDeploySchema
 from typer.testing import CliRunner
 
 from serve_app.cli.app import app
-from serve_app.http.middleware import MiddlewareSettings
-from serve_app.http.proxy import prepare_proxy
+from serve_app.http.middleware_settings import MiddlewareSettings, prepare_proxy
 from serve_app.ray.builder import build_app
 from serve_app.settings import parse_settings
 from tests.conftest import ROOT

@@ -15,6 +15,7 @@ import pytest
         # command line imports, every process of the engine imports again.
         ("serve_app.cli", {"numba", "llvmlite", "torch", "vllm"}),
         ("serve_app.ray.engine_replica", {"duckdb", "fastapi", "mcp", "psycopg", "sqlglot"}),
+        ("serve_app.ray.starting", {"fastapi", "opentelemetry.sdk", "sqlglot", "starlette"}),
         ("serve_app.ray.builder", {"mcp", "scipy", "serve_app.http.app"}),
         ("serve_app.ray.stages", {"mcp", "serve_app.http.app"}),
     ],

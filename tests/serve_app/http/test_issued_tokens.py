@@ -14,7 +14,8 @@ from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier
-from serve_app.http.middleware import add_middleware, pick_middleware_settings
+from serve_app.http.middleware import add_middleware
+from serve_app.http.middleware_settings import pick_middleware_settings
 from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services

@@ -12,10 +12,11 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.importer import import_from_string
 
 from serve_app.http import proxy
-from serve_app.http.middleware import (
+from serve_app.http.middleware import add_middleware
+from serve_app.http.middleware_settings import (
     MiddlewareSettings,
-    add_middleware,
     pick_middleware_settings,
+    prepare_proxy,
     read_middleware_settings,
 )
 from tests.fakes import FakeGenerator, build_settings
@@ -121,7 +122,7 @@ def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: 
             },
         }
     )
-    proxy.prepare_proxy(settings, tmp_path / "home", environ)
+    prepare_proxy(settings, tmp_path / "home", environ)
     callback = environ["RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"]
     assert import_from_string(callback) is proxy.build_middlewares
     assert read_middleware_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
