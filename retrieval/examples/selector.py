@@ -163,7 +163,7 @@ class ExampleSelector:
         words = self._schema_words.of(catalog)
         matched = await run_in_parser_thread(match_patterns, question.text, patterns, said, words)
         for at, bound in matched:
-            sql = patterns[at].bind(bound, catalog.dialect)
+            sql = await run_in_parser_thread(patterns[at].bind, bound, catalog.dialect)
             given = found[at]
             if await self._examples.is_called_wrong(question, sql, given.given_at):
                 continue
