@@ -91,11 +91,15 @@ def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -
 
     ``ordered`` are the candidates best first, after ``samples`` of at most ``most_samples``. The
     rest could all join the second group or a new one, each sample with the largest weight so far.
-    Agreement on an uninformative result does not settle it.
+    Agreement of repaired queries or on an uninformative result does not settle it.
     """
     first = ordered[0]
-    clear = first.votes >= 2 and first.votes >= samples
-    if clear and not says_nothing(first.result):
+    agreeing = sum(
+        each.candidate.samples
+        for each in ordered
+        if each.group == first.group and each.candidate.origin == "sample"
+    )
+    if agreeing >= max(2, samples) and not says_nothing(first.result):
         return True
     second = max(
         (assessment.weight for assessment in ordered if assessment.group != first.group),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.types import Assessment
+from nl2sql.types import Assessment, Candidate
 from ranking.vote.order import vote
 from tests.fakes import build_assessment
 
@@ -43,6 +43,12 @@ def test_agreement_of_all_is_accepted(samples: tuple[int, ...], drawn: int, sett
 def test_a_lead_that_says_nothing_is_never_clear() -> None:
     empty = build_assessment("c1", samples=4, rows=[])
     assert not vote([empty], 4, most_samples=8).settled
+
+
+def test_repaired_queries_that_agree_are_not_enough() -> None:
+    repaired = Candidate("c1", "SELECT 1", samples=4, origin="repair")
+    agreeing = build_assessment(candidate=repaired, rows=[(1,)])
+    assert not vote([agreeing], 4, most_samples=8).settled
 
 
 def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:
