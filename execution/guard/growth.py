@@ -4,8 +4,8 @@ Each node of an expression has a size: its nodes, with the queries that it names
 places, and the bytes of its value. Columns of the database are assumed to have ``COLUMN_BYTES``.
 Where the text does not tell, the larger of two answers is taken: functions double their arguments
 unless ``allowlists/growth.yaml`` says otherwise. A recursive query is followed for some steps, in
-each of which its own columns are what the step before made of them. The rows of a query are those
-of all that it reads from, multiplied.
+each of which its own columns are what the step before made of them; ``recursion.py`` judges it. The
+rows of a query are those of all that it reads from, multiplied.
 
 Limits of cells and results bound what is stored in the database; this is for what a query makes.
 """
@@ -14,30 +14,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
 
 from sqlglot import exp
 
 from execution.guard.growing_calls import GENERATORS, MOST_FILLED, MOST_ROWS, count_generated
+from execution.guard.recursion import STEPS, check_kept, check_steps, refuse_growth, refuse_value
 from execution.guard.value_sizes import (
     COLUMN_BYTES,
     FIXED_SIZES,
     NAMES,
     POWERS,
     SMALL_BYTES,
+    Size,
+    Sizes,
     count_steps,
+    find_largest,
     makes_controls,
     measure_cast,
     measure_factor,
     measure_format,
     measure_literal,
+    measure_long,
     measure_power,
+    merge,
     multiply,
     name_call,
     name_kind,
 )
 from execution.name_resolution.nodes import find_star
-from execution.name_resolution.scopes import Resolution, Source, Unresolved, refuse_node
+from execution.name_resolution.scopes import Resolution, Source, Unresolved
 from execution.parsing.plain_dialect import InfixOperator
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
@@ -48,12 +54,6 @@ _MOST_BYTES = 10_000_000
 # The limit on the product of the lengths of two texts of which one is searched for the other,
 # summed over a query. PostgreSQL takes a third of a second for so many.
 _MOST_COMPARED = 100_000_000.0
-# A recursive query is followed for so many steps. Over the second half of them, what adds a piece
-# at each becomes at most twice as long; what doubles, sixteen times.
-_STEPS = 10
-_MOST_STEPPED = 4.0
-# The most bytes of the rows of a recursive UNION, which PostgreSQL keeps in memory without a limit.
-_MOST_KEPT = 2.0**28
 # Looks at nodes and columns before a query is refused for how long it takes to measure: about a
 # second. What people write needs some hundreds, wide or deep queries some thousands.
 _MOST_LOOKS = 100_000
@@ -72,15 +72,7 @@ _CHAINED = (exp.Add, exp.Connector, exp.DPipe)
 _SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
 
 
-class Size(NamedTuple):
-    """Nodes of an expression, and bytes of its value."""
-
-    nodes: float
-    bytes: float
-
-
 _COLUMN = Size(1.0, COLUMN_BYTES)
-_Sizes = Sequence[Size]
 
 
 def check_growth(nodes: Sequence[exp.Expr], found: Resolution, rounds: Mapping[int, float]) -> None:
@@ -110,7 +102,7 @@ class _Measurer:
         self._looks = 0
         # The sizes of the outputs of queries, by ``id``, in their order; and rows of queries. What
         # a recursive query has while it is followed is assumed.
-        self._outputs: dict[int, _Sizes] = {}
+        self._outputs: dict[int, Sizes] = {}
         self._rows: dict[tuple[int, float], float] = {}
         # The queries that were read while they were being measured: recursive ones.
         self._read: set[int] = set()
@@ -126,7 +118,7 @@ class _Measurer:
 
     # -- outputs of queries ---------------------------------------------------------------------
 
-    def measure_outputs(self, query: exp.Expr) -> _Sizes:
+    def measure_outputs(self, query: exp.Expr) -> Sizes:
         """The outputs of a query, in their order as far as known.
 
         VALUES and a function in FROM are one too, and so is an output that another clause names.
@@ -145,7 +137,7 @@ class _Measurer:
             rows = [
                 [self._measure(cell, exp.Select()) for cell in row] for row in query.expressions
             ]
-            sizes = [_find_largest(column) for column in zip(*rows, strict=False)]
+            sizes = [find_largest(column) for column in zip(*rows, strict=False)]
         elif isinstance(query.parent, exp.Alias | exp.Select):
             sizes = [self._measure(query, query.find_ancestor(exp.Select) or exp.Select())]
         else:
@@ -153,53 +145,34 @@ class _Measurer:
         self._outputs[key] = sizes
         return sizes
 
-    def _measure_set(self, query: exp.SetOperation) -> _Sizes:
+    def _measure_set(self, query: exp.SetOperation) -> Sizes:
         """Both parts by position; of a recursive one, what it is some steps on."""
         sizes = self.measure_outputs(query.this)
         halfway, key = sizes, id(query)
         known, rows = self._outputs, self._rows
-        for step in range(_STEPS):
+        for step in range(STEPS):
             # What was found out in the step before rests on what was assumed there.
             self._outputs, self._rows = {**known, key: sizes}, dict(rows)
             self._read.discard(key)
-            sizes = _merge(sizes, self.measure_outputs(query.expression))
+            sizes = merge(sizes, self.measure_outputs(query.expression))
             if key not in self._read:
                 known, rows, halfway = self._outputs, self._rows, sizes
                 break
-            halfway = sizes if step == _STEPS // 2 else halfway
+            halfway = sizes if step == STEPS // 2 else halfway
         else:
             if len(halfway) != len(sizes):
-                halfway = [_find_largest(halfway)] * len(sizes)
-            for last, before in zip(sizes, halfway, strict=True):
-                if last.bytes > _MOST_STEPPED * before.bytes:
-                    raise _refuse_value(query)
+                halfway = [find_largest(halfway)] * len(sizes)
+            check_steps(query, sizes, halfway)
         if query.args.get("distinct") and key in self._rounds:
-            self._check_kept(query, sizes, halfway)
+            # The recursion counts for one row in its step. What was known of rows is put back.
+            self._rows = {(key, 1.0): 1.0}
+            count = partial(self._count, table=1.0)
+            check_kept(query, sizes, halfway, self._rounds[key], count)
         self._outputs, self._rows = known, rows
         # No planner puts a set operation in the place of its name.
         return [Size(1.0, size.bytes) for size in sizes]
 
-    def _check_kept(self, query: exp.SetOperation, sizes: _Sizes, halfway: _Sizes) -> None:
-        """Raises Unresolved for a recursive UNION of too much: PostgreSQL keeps all rows in memory.
-
-        Its outputs have these sizes after the first steps, and after half of them.
-        """
-        rounds = self._rounds[id(query)]
-        grown = sum(size.bytes for size in sizes) - sum(size.bytes for size in halfway)
-        row = _measure_long(sizes) + grown / (_STEPS // 2 - 1) * rounds / 2
-        # The recursion counts for one row in its step. What was known of rows is put back after it.
-        self._rows = {(id(query), 1.0): 1.0}
-        base = self._count(query.this, 1.0)
-        # The rows of one that follows a key are those of tables, with all that is joined to them.
-        rows = base * rounds or max(base, MOST_ROWS * self._count(query.expression, 1.0))
-        if rows * row > _MOST_KEPT:
-            raise _refuse(
-                query,
-                "A recursive UNION keeps all its rows, which could take too much memory: write "
-                "UNION ALL, or count from one constant to another, without long texts.",
-            )
-
-    def _measure_select(self, query: exp.Select) -> _Sizes:
+    def _measure_select(self, query: exp.Select) -> Sizes:
         sizes: list[Size] = []
         for output in query.expressions:
             if find_star(output) is None:
@@ -218,7 +191,7 @@ class _Measurer:
         takes_apart = takes_apart or name_call(call) in NAMES["spreading"]
         parts = call.iter_expressions() if takes_apart else (call,)
         sizes = [self._measure(part, exp.Select()) for part in parts]
-        return Size(1.0, _find_largest([_COLUMN, *sizes]).bytes)
+        return Size(1.0, find_largest([_COLUMN, *sizes]).bytes)
 
     def _measure_column(self, source: Source, name: str) -> Size:
         self._look()
@@ -235,12 +208,12 @@ class _Measurer:
         if len(sizes) == len(source.columns):
             pairs = zip(source.columns, sizes, strict=True)
             sizes = [size for column, size in pairs if column == name]
-        return _find_largest(sizes or [_COLUMN])
+        return find_largest(sizes or [_COLUMN])
 
     def _measure_row(self, source: Source) -> Size:
         """A whole row, with its quotes doubled."""
         sizes = [self._measure_column(source, name) for name in source.columns]
-        return Size(sum(size.nodes for size in sizes), 2 * _measure_long(sizes))
+        return Size(sum(size.nodes for size in sizes), 2 * measure_long(sizes))
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -255,7 +228,7 @@ class _Measurer:
             is_column = name in source.columns
             return self._measure_column(source, name) if is_column else self._measure_row(source)
         if isinstance(node, exp.Query):
-            inner = _find_largest(self.measure_outputs(node))
+            inner = find_largest(self.measure_outputs(node))
             return Size(inner.nodes + 1, inner.bytes)
         if isinstance(node, exp.Literal):
             return Size(1.0, measure_literal(node))
@@ -269,14 +242,14 @@ class _Measurer:
         size = self._measure_value(node, sizes, select)
         self._compared += count_steps(node, sizes, size)
         if nodes > _MOST_NODES:
-            raise _refuse(
+            raise refuse_growth(
                 node,
                 "With the queries below it put in their places, an expression is too large.",
             )
         if size > _MOST_BYTES:
-            raise _refuse_value(node)
+            raise refuse_value(node)
         if self._compared > _MOST_COMPARED:
-            raise _refuse(
+            raise refuse_growth(
                 node,
                 "Long texts or lists are searched for one another here, or numbers of many "
                 "digits computed, which could take far too long.",
@@ -389,35 +362,3 @@ class _Measurer:
                 "",
                 "Its queries depend on one another in too many ways: use fewer recursive queries.",
             )
-
-
-def _refuse_value(node: exp.Expr) -> Unresolved:
-    return _refuse(
-        node,
-        "A text or number made here could become far too long. Numbers do not grow as double "
-        "precision.",
-    )
-
-
-def _refuse(node: exp.Expr, message: str) -> Unresolved:
-    return refuse_node(node, message, "too_much_text")
-
-
-def _find_largest(sizes: Sequence[Size]) -> Size:
-    """The most nodes and the most bytes of any of them."""
-    return Size(
-        max((size.nodes for size in sizes), default=1.0),
-        max((size.bytes for size in sizes), default=COLUMN_BYTES),
-    )
-
-
-def _measure_long(sizes: _Sizes) -> float:
-    """The bytes of a row: of what is longer than the database's own columns."""
-    return max(sum(size.bytes for size in sizes if size.bytes > COLUMN_BYTES), COLUMN_BYTES)
-
-
-def _merge(first: _Sizes, second: _Sizes) -> _Sizes:
-    """The larger of both in each place; where the text does not tell the places, of all."""
-    if len(first) != len(second):
-        return [_find_largest([*first, *second])]
-    return [_find_largest(pair) for pair in zip(first, second, strict=True)]

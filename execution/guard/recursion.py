@@ -1,12 +1,13 @@
-"""Recursive queries: which of them end, as far as their text shows.
+"""Recursive queries: which of them end, as far as their text shows, and which make too much.
 
-One that reads a table must follow a key; any other must count up (or down) to a
-constant.
+One that reads a table must follow a key; any other must count up (or down) to a constant.
+``growth.py`` follows each for some steps and measures its outputs after each step; here it is
+judged what they become later, and how much memory the rows take that a recursive UNION keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
@@ -17,9 +18,15 @@ from execution.guard.growing_calls import (
     read_date,
     read_days,
 )
-from execution.guard.value_sizes import NAMES, name_call, read_number
+from execution.guard.value_sizes import (
+    NAMES,
+    Sizes,
+    measure_long,
+    name_call,
+    read_number,
+)
 from execution.guard_dialects import quote_fragment
-from execution.name_resolution.scopes import Resolution, Source
+from execution.name_resolution.scopes import Resolution, Source, Unresolved, refuse_node
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Violation
 
@@ -239,3 +246,60 @@ def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool, exp.Expr | None]
     ):
         return left, below, None if is_sum else right
     return None
+
+
+STEPS = 10
+"""A recursive query is followed for so many steps."""
+
+# Over the second half of them, what adds a piece at each becomes at most twice as long; what
+# doubles, sixteen times.
+_MOST_STEPPED = 4.0
+# The most bytes of the rows of a recursive UNION, which PostgreSQL keeps in memory without a limit.
+_MOST_KEPT = 2.0**28
+
+
+def check_steps(query: exp.SetOperation, sizes: Sizes, halfway: Sizes) -> None:
+    """Raises Unresolved if an output grew too fast between half of the steps and all of them."""
+    for last, before in zip(sizes, halfway, strict=True):
+        if last.bytes > _MOST_STEPPED * before.bytes:
+            raise refuse_value(query)
+
+
+def check_kept(
+    query: exp.SetOperation,
+    sizes: Sizes,
+    halfway: Sizes,
+    rounds: float,
+    count: Callable[[exp.Expr], float],
+) -> None:
+    """Raises Unresolved for a recursive UNION of too much: PostgreSQL keeps all rows in memory.
+
+    Its outputs have these sizes after the first steps, and after half of them. ``rounds`` is how
+    often it takes its step, 0 if it follows a key; ``count`` tells the rows of its parts, in which
+    the recursion is one row.
+    """
+    base = count(query.this)
+    grown = sum(size.bytes for size in sizes) - sum(size.bytes for size in halfway)
+    row = measure_long(sizes) + grown / (STEPS // 2 - 1) * rounds / 2
+    # The rows of one that follows a key are those of tables, with all that is joined to them.
+    rows = base * rounds or max(base, MOST_ROWS * count(query.expression))
+    if rows * row > _MOST_KEPT:
+        raise refuse_growth(
+            query,
+            "A recursive UNION keeps all its rows, which could take too much memory: write UNION "
+            "ALL, or count from one constant to another, without long texts.",
+        )
+
+
+def refuse_value(node: exp.Expr) -> Unresolved:
+    """The error for a node whose value becomes too long."""
+    return refuse_growth(
+        node,
+        "A text or number made here could become far too long. Numbers do not grow as double "
+        "precision.",
+    )
+
+
+def refuse_growth(node: exp.Expr, message: str) -> Unresolved:
+    """The error for a node that makes too much."""
+    return refuse_node(node, message, "too_much_text")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -201,3 +202,33 @@ def _measure_padding(kind: exp.DataType) -> float:
         return 0.0
     longest = max((read_number(length.this) or 0.0 for length in kind.expressions), default=0.0)
     return longest * elements
+
+
+class Size(NamedTuple):
+    """Nodes of an expression, and bytes of its value."""
+
+    nodes: float
+    bytes: float
+
+
+Sizes = Sequence[Size]
+
+
+def find_largest(sizes: Sizes) -> Size:
+    """The most nodes and the most bytes of any of them."""
+    return Size(
+        max((size.nodes for size in sizes), default=1.0),
+        max((size.bytes for size in sizes), default=COLUMN_BYTES),
+    )
+
+
+def measure_long(sizes: Sizes) -> float:
+    """The bytes of a row: of what is longer than the database's own columns."""
+    return max(sum(size.bytes for size in sizes if size.bytes > COLUMN_BYTES), COLUMN_BYTES)
+
+
+def merge(first: Sizes, second: Sizes) -> Sizes:
+    """The larger of both in each place; where the text does not tell the places, of all."""
+    if len(first) != len(second):
+        return [find_largest([*first, *second])]
+    return [find_largest(pair) for pair in zip(first, second, strict=True)]
