@@ -119,10 +119,8 @@ class RefusedResponse(Response):
     suggestions: list[Text] = Field([], description="Questions that could be answered.")
 
 
-class InterpretationResponse(Listed):
+class InterpretationResponse(ResultPage):
     """One of the queries that a `clarify` answer offers."""
-
-    LISTED: ClassVar = ("rows",)
 
     sql: Text = Field(description="The query.")
     description: Text = Field(description="What the query asks for, in words.")
