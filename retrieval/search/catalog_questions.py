@@ -91,24 +91,16 @@ class _CatalogForms:
 def _load() -> _CatalogForms:
     loaded = cast("dict[str, Any]", read_packaged(__package__, "catalog_forms.yaml"))
     words, around, polite = loaded.pop("words"), loaded.pop("around"), loaded.pop("polite")
-    # A form with a name comes after all without one.
-    forms = sorted(
-        (
-            (kind, form)
-            for language in loaded.values()
-            for kind in _KINDS
-            for form in language.get(kind, ())
-        ),
-        key=lambda entry: "{" in entry[1],
-    )
-    parts = {
-        id(form): language["parts"]
+    forms = [
+        (kind, form, language["parts"])
         for language in loaded.values()
         for kind in _KINDS
         for form in language.get(kind, ())
-    }
+    ]
+    # A form with a name comes after all without one.
+    forms.sort(key=lambda entry: "{" in entry[1])
     return _CatalogForms(
-        [(kind, _compile(form, parts[id(form)])) for kind, form in forms],
+        [(kind, _compile(form, parts)) for kind, form, parts in forms],
         {kind: frozenset(drop_accents(words[kind]).split()) for kind in _KINDS},
         frozenset(drop_accents(around).split()),
         re.compile(rf"^(?:(?:{drop_accents(polite['start'])})(?: |(?<=[请問问])))+"),

@@ -23,12 +23,17 @@ from nl2sql.errors import IndexUnavailable, QuorumError
 from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, ExecutionLimits, Question, ValueMatch, Violation
-from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.dictionary import ALIAS_SCORE, ValueMemory
-from retrieval.values.phrases import find_phrases, fold_word, fold_words
-from retrieval.values.selection import MOST_VALUES, FoundValue, find_values, select_values
+from retrieval.values.phrases import find_phrases, fold_words
+from retrieval.values.selection import (
+    MOST_VALUES,
+    FoundValue,
+    collect_words,
+    find_values,
+    select_values,
+)
 
 # The limits of a query for a principal's own values; it waits a while for its turn, too.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
@@ -56,7 +61,7 @@ class IndexedValueSearch:
         self._visibility = visibility
         self._guard = guard
         self._executor = executor
-        self._schema_words = PerCatalog(_collect_words)
+        self._schema_words = PerCatalog(lambda catalog: collect_words(catalog.tables))
 
     async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
         """At most six times ``MOST_VALUES`` matches, best first; ``catalog`` is the visible one.
@@ -171,10 +176,3 @@ def _build_query(table: Table, column: str, dialect: str, values: Sequence[str])
     named = exp.column(column, quoted=True)
     query = exp.select(named).distinct().from_(exp.table_(table.name, db=table.schema, quoted=True))
     return query.where(named.copy().isin(*map(exp.Literal.string, values))).sql(dialect=dialect)
-
-
-def _collect_words(catalog: Catalog) -> frozenset[str]:
-    """The words of all names of schemas, tables and columns."""
-    names = {name for table in catalog.tables for name in (table.schema, table.name)}
-    names |= {column.name for table in catalog.tables for column in table.columns}
-    return frozenset(fold_word(word) for name in names for word in split_words(name))

@@ -131,15 +131,20 @@ def choose_shown(
     of the shown tables count, as in a database of a thousand tables every word is a name.
     """
     shown = {table.qualified: table for table in tables}
-    names = {name for table in shown.values() for name in (table.schema, table.name)}
-    names |= {column.name for table in shown.values() for column in table.columns}
-    words = {fold_word(word) for name in names for word in split_words(name)}
+    words = collect_words(shown.values())
     return tuple(
         match
         for match in matches
         if match.table in shown
         and (match.score >= _SCHEMA_NAME_FACTOR or not words.issuperset(fold_words(match.phrase)))
     )[:limit]
+
+
+def collect_words(tables: Collection[Table]) -> frozenset[str]:
+    """The words of all names of schemas, tables and columns."""
+    names = {name for table in tables for name in (table.schema, table.name)}
+    names |= {column.name for table in tables for column in table.columns}
+    return frozenset(fold_word(word) for name in names for word in split_words(name))
 
 
 def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, ...]:

@@ -9,13 +9,13 @@ everything else that is left out is listed in ``Catalog.skipped``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table, keep_keys
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.ambiguous_names import remove_ambiguous
@@ -196,14 +196,13 @@ def read_postgres_catalog(
     left_out = list_skipped_tables(rows, _KINDS, reader_role)
     rows = [row for row in rows if not row["root"] and _path(row) not in left_out]
     tables, ambiguous = remove_ambiguous((_build_table(row) for row in rows), "postgres")
-    visible = {
-        (table.schema, table.name): {column.name for column in table.columns} for table in tables
-    }
+    keys = [_build_key(row) for row in key_rows]
+    kept = keep_keys(keys, tables)
     modules = dict.fromkeys(table.schema for table in tables)
     return Catalog(
         database,
         tables,
-        tuple(_build_key(row) for row in key_rows if _is_visible(row, visible)),
+        kept,
         tuple(name for name in schemas if name in modules)
         or tuple(dict.fromkeys(name for name in (*path, *modules) if name in modules))
         or ("public",),
@@ -212,7 +211,7 @@ def read_postgres_catalog(
             *left_out.values(),
             *list_skipped_columns(rows, reader_role),
             *ambiguous,
-            *list_skipped_keys(key_rows, visible),
+            *list_skipped_keys(keys, kept, tables),
         ),
     )
 
@@ -240,12 +239,6 @@ def _build_key(row: _Row) -> ForeignKey:
         f"{row['target_schema']}.{row['target']}",
         tuple(row["target_columns"]),
     )
-
-
-def _is_visible(row: _Row, visible: Mapping[tuple[str, str], Collection[str]]) -> bool:
-    own = visible.get((row["schema"], row["table"]), ())
-    target = visible.get((row["target_schema"], row["target"]), ())
-    return set(row["columns"]) <= set(own) and set(row["target_columns"]) <= set(target)
 
 
 def _path(row: _Row) -> tuple[str, str]:

@@ -6,12 +6,12 @@ that would grant it; the administrator decides whether to run it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from nl2sql.catalog import Skipped
+from nl2sql.catalog import ForeignKey, Skipped, Table
 from nl2sql.sql.names import quote_name
 
 _Row = Mapping[str, Any]
@@ -90,20 +90,19 @@ def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
 
 
 def list_skipped_keys(
-    rows: Iterable[_Row], visible: Mapping[_Path, Collection[str]]
+    keys: Iterable[ForeignKey], kept: Iterable[ForeignKey], tables: Iterable[Table]
 ) -> list[Skipped]:
     """Foreign keys of indexed tables whose target or one of whose columns is not indexed."""
+    indexed = {table.qualified for table in tables}
+    complete = set(kept)
     found = []
-    for row in rows:
-        own = visible.get((row["schema"], row["table"]))
-        target = visible.get((row["target_schema"], row["target"]))
-        name = f"{row['schema']}.{row['table']}.{row['name']}"
-        if own is None:
+    for key in keys:
+        if key in complete or key.table not in indexed:
             continue
-        if target is None:
-            path = f"{row['target_schema']}.{row['target']}"
-            found.append(Skipped("foreign key", name, "its target is not indexed", path))
-        elif not (set(own) >= set(row["columns"]) and set(target) >= set(row["target_columns"])):
+        name = f"{key.table}.{key.name}"
+        if key.target not in indexed:
+            found.append(Skipped("foreign key", name, "its target is not indexed", key.target))
+        else:
             found.append(Skipped("foreign key", name, "one of its columns is not indexed"))
     return found
 

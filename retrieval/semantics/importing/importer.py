@@ -21,7 +21,7 @@ from nl2sql.words import content_words
 from nl2sql.yaml_file import read_yaml
 from retrieval.semantics.importing.dbt import read_dbt
 from retrieval.semantics.importing.mdl import read_mdl
-from retrieval.semantics.importing.models import Cube, Meaning, MeaningReader, Member
+from retrieval.semantics.importing.models import Cube, MeaningReader, Member
 from retrieval.semantics.semantics_file import (
     SECTIONS,
     Semantics,
@@ -46,8 +46,8 @@ class LeftOut:
     reason: str
 
 
-# The section and what it means → all members that mean it.
-_Found = dict[tuple[str, Meaning], list[tuple[Cube, Member]]]
+# A section, a cube, its member, and that as a definition without a name.
+_Found = list[tuple[str, Cube, Member, dict[str, Any]]]
 
 
 def import_definitions(
@@ -65,24 +65,18 @@ def import_definitions(
             text = f"it is not what dbt, Cube or WrenAI write: {type(error).__name__}: {error}"
             left_out.append(LeftOut(str(path), join_lines(text)[:_LONGEST]))
     reader = MeaningReader(cubes, catalog)
-    found: _Found = {}
+    found: _Found = []
     for cube in cubes.values():
         if reason := cube.find_unknown():
             left_out.append(LeftOut(cube.name, reason))
         for section, member in ((key, each) for key in SECTIONS for each in getattr(cube, key)):
-            what = f"{cube.name}.{member.name}"
             try:
-                meaning = reader.read(cube, member)
+                part = _read_part(reader, section, cube, member)
             except (UnusableDefinition, RecursionError) as misfit:
-                left_out.append(LeftOut(what, str(misfit)))
-                continue
-            if not (cube.public and member.public):
-                left_out.append(LeftOut(what, "it is hidden there"))
-            elif section == "dimensions" and _is_column(member, meaning):
-                left_out.append(LeftOut(what, "it is a column, which is found by its own name"))
+                left_out.append(LeftOut(f"{cube.name}.{member.name}", str(misfit)))
             else:
-                found.setdefault((section, meaning), []).append((cube, member))
-    return _build(found, reader, left_out), tuple(left_out)
+                found.append((section, cube, member, part))
+    return _name_parts(found, left_out), tuple(left_out)
 
 
 def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
@@ -101,10 +95,22 @@ def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
     return [Cube.model_validate(each) for each in content.get("cubes") or ()]
 
 
-def _is_column(member: Member, meaning: Meaning) -> bool:
-    """Whether it says nothing that the column's own name does not."""
+def _read_part(reader: MeaningReader, section: str, cube: Cube, member: Member) -> dict[str, Any]:
+    """A member as a definition without a name. Raises UnusableDefinition."""
+    meaning = reader.read(cube, member)
+    if not (cube.public and member.public):
+        raise UnusableDefinition("it is hidden there")
     column = meaning.text.rpartition(".")[2].strip('"')
-    return {_fold(name) for name in (member.name, member.title) if name} == {_fold(column)}
+    names = {_fold(name) for name in (member.name, member.title) if name}
+    if section == "dimensions" and names == {_fold(column)}:
+        raise UnusableDefinition("it is a column, which is found by its own name")
+    part = {
+        "condition" if section == "filters" else "expression": meaning.text,
+        "filter": meaning.condition,
+        "joins": reader.write_joins(meaning),
+        "description": " ".join(member.description.split()).replace("`", "'"),
+    }
+    return {key: value for key, value in part.items() if value}
 
 
 def _spell(name: str) -> str:
@@ -121,41 +127,30 @@ def _fold(name: str) -> tuple[str, ...]:
     return tuple(content_words(_spell(name)))
 
 
-def _build(found: _Found, reader: MeaningReader, left_out: list[LeftOut]) -> SemanticsFile:
+def _name_parts(found: _Found, left_out: list[LeftOut]) -> SemanticsFile:
     """The file of definitions. Names that several have get their cube's before them."""
-    shared = Counter(_fold(members[0][1].name) for members in found.values())
-    names = {}
-    for place, ((cube, member), *_) in found.items():
-        prefix = f"{cube.name}_" if shared[_fold(member.name)] > 1 else ""
-        names[place] = _spell(prefix + member.name)
-    taken = {*shared, *map(_fold, names.values())}
+    shared = Counter(_fold(member.name) for _, _, member, _ in found)
+    names = [
+        _spell(member.name if shared[_fold(member.name)] == 1 else f"{cube.name}_{member.name}")
+        for _, cube, member, _ in found
+    ]
+    taken = {*shared, *map(_fold, names)}
     sections: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
-    for (section, meaning), name in names.items():
-        (cube, member), *others = found[section, meaning]
-        what, own = f"{cube.name}.{member.name}", {_fold(name): name}
-        titles = (title for _, other in others for title in (other.name, other.title))
-        for title in (member.title, *titles):
-            if (words := _fold(title)) and words not in taken:
-                own[words] = _spell(title)
-                taken.add(words)
-            elif words and words not in own:
-                reason = "these words mean something else already"
-                left_out.append(LeftOut(f"{what}: {title!r}", reason))
-        told = " ".join(member.description.split()).replace("`", "'")
-        if len(told) > _LONGEST:
+    for name, (section, cube, member, part) in zip(names, found, strict=True):
+        what, words = f"{cube.name}.{member.name}", _fold(member.title)
+        if name in sections[section]:
+            left_out.append(LeftOut(what, f"there is {name!r} already"))
+            continue
+        if words and words not in taken:
+            part["synonyms"] = [_spell(member.title)]
+            taken.add(words)
+        elif words and words != _fold(name):
+            left_out.append(LeftOut(f"{what}: {member.title!r}", "it means something else already"))
+        if len(told := part.get("description", "")) > _LONGEST:
+            part["description"] = told[:_LONGEST]
             left_out.append(LeftOut(f"{what}: description", f"cut after {_LONGEST} characters"))
-        part: dict[str, Any] = {
-            "condition" if section == "filters" else "expression": meaning.text,
-            "filter": meaning.condition,
-            "description": told[:_LONGEST],
-            "synonyms": list(own.values())[1:],
-        }
         try:
-            part["joins"] = reader.write_joins(cube, meaning)
-            part = {key: value for key, value in part.items() if value}
             Semantics.model_validate({"version": 1, section: {name: part}})
-        except UnusableDefinition as misfit:
-            left_out.append(LeftOut(what, misfit.text))
         except ValidationError as error:
             left_out.append(LeftOut(what, read_problem(error.errors()[0]).text))
         else:

@@ -158,17 +158,14 @@ class MeaningReader:
         joins = meaning.joins.union(*(limit.joins for limit in limits))
         return replace(meaning, condition=" AND ".join(texts), joins=joins)
 
-    def write_joins(self, cube: Cube, meaning: Meaning) -> list[str]:
+    def write_joins(self, meaning: Meaning) -> list[str]:
         """The joins as definitions have them, ``a.x = b.y``."""
-        places = [(self._cubes[owner], name) for owner, name in sorted(meaning.joins)]
-        found = [self._find_join(owner, name) for owner, name in places]
-        tables = {self._name_table(each) for each in (cube, *(other for _, other in found))}
-        if len(tables) <= len(found):
-            raise UnusableDefinition("it joins a table twice")
-        return [
-            self._expand(owner, join.sql).text
-            for (owner, _), (join, _) in zip(places, found, strict=True)
-        ]
+        found = []
+        for name_of_owner, name in sorted(meaning.joins):
+            owner = self._cubes[name_of_owner]
+            join, _ = self._find_join(owner, name)
+            found.append(self._expand(owner, join.sql).text)
+        return found
 
     def _find_join(self, cube: Cube, name: str) -> tuple[Join, Cube]:
         """A join of the cube by its name or that of the other cube, and the other cube."""
