@@ -10,11 +10,14 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Table
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Cards, build_cards
-from retrieval.index_store.indexed_database import IndexWriter, NewIndex
+from retrieval.index_store.indexed_database import IndexedDatabase, IndexWriter, NewIndex
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total; the total is 0 if it is unknown."""
@@ -37,19 +40,21 @@ async def update_index(
     catalog: Catalog,
     glosses: Mapping[str, str],
     *,
+    present: IndexedDatabase | None,
     fingerprint: str,
     progress: Progress = lambda done, total: None,
 ) -> IndexUpdate:
-    """Replaces the index of ``writer`` unless it is current; ``progress`` counts texts.
+    """Replaces the ``present`` index of ``writer`` unless it is current; ``progress`` counts texts.
 
     Raises IndexUnavailable, and SettingsError if the embedder's model cannot be loaded.
     """
     cards = await asyncio.to_thread(build_cards, catalog, glosses)
     version = index_version(catalog, cards, embedder.name)
-    head = await writer.head()
-    if head is not None and head.version == version:
+    if present is not None and present.head.version == version:
         return IndexUpdate(0, is_changed=False)
-    vectors = await writer.known_vectors(embedder.name)
+    vectors: dict[str, NDArray[Any]] = {}
+    if present is not None and present.head.embedder == embedder.name:
+        vectors = await writer.read_vectors(present)
     wanted = dict.fromkeys(card.summary for card in cards.tables)
     wanted |= dict.fromkeys(card.text for card in cards.columns)
     missing = [text for text in wanted if text not in vectors]

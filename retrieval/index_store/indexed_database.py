@@ -185,21 +185,13 @@ class IndexWriter:
         except errors.Error:
             await self._connection.close()
 
-    async def head(self) -> IndexHead | None:
-        """The head of the present index."""
-        heads = await read_heads(self._connection, self._database)
-        return heads[0] if heads else None
-
     async def load(self) -> IndexedDatabase | None:
         """The present index."""
-        head = await self.head()
-        return None if head is None else await read_index(self._connection, head)
+        heads = await read_heads(self._connection, self._database)
+        return await read_index(self._connection, heads[0]) if heads else None
 
-    async def known_vectors(self, embedder: str) -> dict[str, NDArray[Any]]:
-        """The vectors that ``embedder`` made for the present index, by text."""
-        index = await self.load()
-        if index is None or index.head.embedder != embedder:
-            return {}
+    async def read_vectors(self, index: IndexedDatabase) -> dict[str, NDArray[Any]]:
+        """All vectors of the present index, by text."""
         columns = await _read_vectors(self._connection, self._database, "column")
         tables = zip((card.summary for card in index.cards.tables), index.vectors, strict=True)
         texts = zip((card.text for card in index.cards.columns), columns, strict=True)

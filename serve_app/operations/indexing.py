@@ -88,6 +88,7 @@ async def index_database(
             embedder,
             catalog,
             glosses,
+            present=present,
             fingerprint=fingerprint,
             progress=begin("embedding"),
         )

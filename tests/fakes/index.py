@@ -135,19 +135,12 @@ class FakeIndexWriter(IndexWriter):
         self._store = store
         self._database = database
 
-    async def head(self) -> IndexHead | None:
-        """What was put there last."""
-        return await self._store.head(self._database)
-
     async def load(self) -> IndexedDatabase | None:
         """What was put there last."""
         return self._store.indexes.get(self._database)
 
-    async def known_vectors(self, embedder: str) -> dict[str, NDArray[Any]]:
+    async def read_vectors(self, index: IndexedDatabase) -> dict[str, NDArray[Any]]:
         """Those of the stored index."""
-        head = await self.head()
-        if head is None or head.embedder != embedder:
-            return {}
         return dict(self._store.vectors[self._database])
 
     async def replace(self, new: NewIndex) -> None:

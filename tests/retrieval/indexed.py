@@ -26,7 +26,14 @@ async def index_database(
     await store.prepare()
     fingerprint = replace(catalog, inferred_keys=()).fingerprint
     async with store.writer(catalog.database, on_wait) as writer:
-        return await update_index(writer, embedder, catalog, glosses, fingerprint=fingerprint)
+        return await update_index(
+            writer,
+            embedder,
+            catalog,
+            glosses,
+            present=await writer.load(),
+            fingerprint=fingerprint,
+        )
 
 
 async def index(
