@@ -26,7 +26,6 @@ from serve_app.http.history_routes import (
     build_review_router,
 )
 from serve_app.http.middleware import add_middleware
-from serve_app.http.middleware_settings import pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import RETRY_AFTER_S, install_problem_handlers
 from serve_app.http.question_routes import build_question_router
@@ -55,7 +54,7 @@ def build_http_app(services: Services) -> ASGIApp:
     settings, access = services.settings, services.access
     return add_middleware(
         TraceIds(build_routes(services), services.queries.recorder.trace_id),
-        pick_middleware_settings(settings),
+        settings,
         identifier=access.identifier if access else Identifier(settings.identity),
         meter=access.meter if access else None,
     )

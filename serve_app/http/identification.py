@@ -16,7 +16,7 @@ from serve_app.http.headers import find_header
 from serve_app.http.origins import PROBES
 from serve_app.http.problems import render_error, render_problem
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
-from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
+from serve_app.service.identity.static_tokens import build_unknown, read_bearer_token
 from serve_app.settings.identity import IdentitySettings
 
 if TYPE_CHECKING:
@@ -60,15 +60,16 @@ class ProxyIdentifier:
 
     async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
         """See ``RequestIdentifier.identify``."""
-        if cookie and not authorization and self._settings.needs_token:
+        settings = self._settings
+        if not settings.needs_token:
+            return settings.principal()
+        if cookie and not authorization:
             return None
-        try:
-            return find_static_principal(self._settings, authorization)
-        except Unauthenticated:
-            if self._settings.knows_all_tokens() and not self._settings.accepts_issued_tokens:
-                raise
-            read_bearer_token(authorization)
-            return None
+        principal = settings.find_by_token(read_bearer_token(authorization))
+        knows_all = settings.knows_all_tokens() and not settings.accepts_issued_tokens
+        if principal is None and knows_all:
+            raise build_unknown()
+        return principal
 
 
 class Identification:

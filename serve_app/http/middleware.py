@@ -22,10 +22,10 @@ from serve_app.http.identification import (
     RequestIdentifier,
     RequestLimit,
 )
-from serve_app.http.middleware_settings import MiddlewareSettings
-from serve_app.http.origins import HostRule, OriginCheck, OriginRule
+from serve_app.http.origins import HostRule, OriginCheck
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata
+from serve_app.settings import Settings
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -42,7 +42,7 @@ _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 def add_middleware(
     app: ASGIApp,
-    settings: MiddlewareSettings,
+    settings: Settings,
     *,
     identifier: RequestIdentifier | None = None,
     meter: UsageMeter | None = None,
@@ -74,4 +74,4 @@ def add_middleware(
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))
-    return OriginCheck(app, hosts, OriginRule(serve.allowed_origins))
+    return OriginCheck(app, hosts, serve.allowed_origins)

@@ -18,8 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
 from serve_app.http.middleware import add_middleware
-from serve_app.http.middleware_settings import SETTINGS_VARIABLE, read_middleware_settings
 from serve_app.http.problems import CLIENT_GONE, render_problem
+from serve_app.http.proxy_settings import SETTINGS_VARIABLE
+from serve_app.settings import load_settings
 
 # Ray's internal headers: they switch off its deadline and its detection of disconnected clients,
 # choose a replica, or make the proxy fail if they are not UTF-8. Our clients need none of them.
@@ -40,9 +41,12 @@ _PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 
 
 def build_middlewares() -> list[Middleware]:
-    """Ray Serve calls this. Raises KeyError if ``QUORUMSQL_SETTINGS`` is not set."""
+    """Ray Serve calls this.
+
+    Raises KeyError if ``QUORUMSQL_SETTINGS`` is not set, SettingsError if it cannot be read.
+    """
     HTTP_PROTOCOLS["auto"] = "serve_app.http.connections:BoundedProtocol"
-    settings = read_middleware_settings(Path(os.environ[SETTINGS_VARIABLE]))
+    settings = load_settings(Path(os.environ[SETTINGS_VARIABLE]))
     return [
         # The first is the innermost.
         Middleware(ReplicaFailures),

@@ -12,19 +12,12 @@ from ray.serve import Application, RunTarget
 from nl2sql.errors import Unavailable
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
-from serve_app.ray.starting import start_serve
 
 APPLICATION = "quorumsql"
 # How often Serve is asked whether the replicas are ready; it would ask itself each second.
 _POLL_S = 0.1
 # The last line of a replica's traceback, where the error is one of ours.
 _OWN_ERROR = re.compile(r"^nl2sql\.errors\.\w+: (?P<text>.+)$", re.MULTILINE)
-
-
-def start_service(wiring: Wiring, engine: Application | None = None) -> None:
-    """Starts Serve and runs the application in it; see ``start_serve`` and ``run_application``."""
-    start_serve(wiring.settings)
-    run_application(wiring, engine)
 
 
 def run_application(wiring: Wiring, engine: Application | None = None) -> None:

@@ -16,7 +16,7 @@ import ray
 
 from nl2sql.errors import SettingsError, Unavailable
 from quorumsql.loopback import is_loopback
-from serve_app.http.middleware_settings import pick_middleware_settings, prepare_proxy
+from serve_app.http.proxy_settings import prepare_proxy
 from serve_app.operations.background import check_port
 from serve_app.ray.tracing import prepare_tracing
 from serve_app.settings import Settings
@@ -42,7 +42,7 @@ def start_serve(settings: Settings) -> None:
     os.environ.setdefault("RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS", "1")
     # How soon a proxy that has died is replaced; Ray's default is 10 s.
     os.environ.setdefault("RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S", "1")
-    prepare_proxy(pick_middleware_settings(settings), settings.home)
+    prepare_proxy(settings, settings.home)
     prepare_tracing(settings.observability)
     connect_ray(
         address,

@@ -17,7 +17,8 @@ from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.operations.indexing import index_databases
-from serve_app.ray.running import start_service, stop_service
+from serve_app.ray.running import run_application, stop_service
+from serve_app.ray.starting import start_serve
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, parse_settings
 from tests.chaos.load import pick_answered
@@ -77,7 +78,8 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
             health_check_period_s=1,
             health_check_timeout_s=10,
         )
-        start_service(wiring, engine.bind())
+        start_serve(settings)
+        run_application(wiring, engine.bind())
         stack.callback(stop_service)
         url = service_url(settings)
         yield Service(

@@ -18,7 +18,7 @@ from ray.serve.schema import ServeDeploySchema
 from typer.testing import CliRunner
 
 from serve_app.cli.app import app
-from serve_app.http.middleware_settings import MiddlewareSettings, prepare_proxy
+from serve_app.http.proxy_settings import prepare_proxy
 from serve_app.ray.builder import build_app
 from serve_app.settings import parse_settings
 from tests.conftest import ROOT
@@ -31,6 +31,7 @@ from tests.deploy.manifests import (
     render,
 )
 from tests.deploy.schemas import check
+from tests.fakes import build_settings
 
 overlays = pytest.mark.parametrize("overlay", OVERLAYS)
 KINDS = {
@@ -168,7 +169,7 @@ def test_every_node_of_the_service_has_the_checks_in_its_proxy(
     overlay: str, tmp_path: Path
 ) -> None:
     environ: dict[str, str] = {}
-    prepare_proxy(MiddlewareSettings(), tmp_path, environ)
+    prepare_proxy(build_settings(), tmp_path, environ)
     environ["QUORUMSQL_SETTINGS"] = "/etc/quorumsql/quorumsql.yaml"
     for _, pod in list_pods(find(overlay, "RayService")):
         (container,) = pod["spec"]["containers"]

@@ -15,7 +15,8 @@ from nl2sql.settings.pipeline import RankingSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model
-from serve_app.ray.running import APPLICATION, start_service, stop_service
+from serve_app.ray.running import APPLICATION, run_application, stop_service
+from serve_app.ray.starting import start_serve
 from serve_app.settings import load_settings
 from tests.conftest import ROOT
 
@@ -30,7 +31,8 @@ def url(wiring: Wiring) -> Iterator[str]:
     cache = load_settings(ROOT / "quorumsql.yaml").home
     settings = wiring.settings.model_copy(update={"home": cache, "ranking": RankingSettings()})
     pull_model(settings)
-    start_service(replace(wiring, settings=settings))
+    start_serve(settings)
+    run_application(replace(wiring, settings=settings))
     yield service_url(settings)
     stop_service()
 

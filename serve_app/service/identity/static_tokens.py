@@ -6,7 +6,6 @@ Needs nothing but the settings: Ray's HTTP proxy uses it too.
 from __future__ import annotations
 
 from nl2sql.errors import Unauthenticated
-from nl2sql.types import Principal
 from quorumsql.contract.identity import SignInMethod
 from serve_app.settings.identity import IdentitySettings
 from serve_app.settings.service import PageSettings
@@ -24,19 +23,6 @@ def read_bearer_token(authorization: str) -> str:
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("The request carries no token.", hint=_HINT)
     return token.strip()
-
-
-def find_static_principal(settings: IdentitySettings, authorization: str) -> Principal:
-    """The principal whose token is in an environment variable; the local one if none is needed.
-
-    Raises Unauthenticated for any other token.
-    """
-    if not settings.needs_token:
-        return settings.principal()
-    principal = settings.find_by_token(read_bearer_token(authorization))
-    if principal is None:
-        raise build_unknown()
-    return principal
 
 
 def build_unknown() -> Unauthenticated:

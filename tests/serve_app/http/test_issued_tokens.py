@@ -15,7 +15,6 @@ from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier
 from serve_app.http.middleware import add_middleware
-from serve_app.http.middleware_settings import pick_middleware_settings
 from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
@@ -147,7 +146,7 @@ async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
     settings: Settings, replicas: Replicas, keys: ApiKeyStore
 ) -> None:
     """It has no index, so it lets every bearer token pass."""
-    proxy = add_middleware(replicas.apps[0], pick_middleware_settings(settings))
+    proxy = add_middleware(replicas.apps[0], settings)
     _, key = await keys.create(BOB, valid_days=None)
 
     async def send(*headers: tuple[bytes, bytes]) -> int:
@@ -188,7 +187,7 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
     service = QueryService(settings, FakeAnswerer(), {})
     app = add_middleware(
         build_routes(Services(settings, service, NO_TOOLS)),
-        pick_middleware_settings(settings),
+        settings,
     )
     async with connect(app) as client:
         headers = {"Authorization": "Bearer anything"}

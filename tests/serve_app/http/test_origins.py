@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from serve_app.http.origins import HostRule, OriginRule
+from serve_app.http.origins import HostRule
 from tests.fakes import FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
 from tests.serve_app.served import build_app, connect
@@ -174,5 +174,8 @@ def test_a_star_answers_to_any_name_that_is_one() -> None:
         ("h", "h", False),
     ],
 )
-def test_only_own_and_listed_pages_ask(origin: str | None, host: str, allowed: bool) -> None:
-    assert OriginRule(["https://app.example.com"]).allows(origin, host) is allowed
+async def test_only_own_and_listed_pages_ask(origin: str | None, host: str, allowed: bool) -> None:
+    named = () if origin is None else ((b"origin", origin.encode()),)
+    serve = {"allowed_hosts": ["*"], "allowed_origins": ["https://app.example.com"]}
+    answered = await post((b"host", host.encode()), *named, serve=serve)
+    assert answered.status == (200 if allowed else 403)

@@ -13,12 +13,8 @@ from uvicorn.importer import import_from_string
 
 from serve_app.http import proxy
 from serve_app.http.middleware import add_middleware
-from serve_app.http.middleware_settings import (
-    MiddlewareSettings,
-    pick_middleware_settings,
-    prepare_proxy,
-    read_middleware_settings,
-)
+from serve_app.http.proxy_settings import prepare_proxy
+from serve_app.settings import load_settings
 from tests.fakes import FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.served import build_app
@@ -113,19 +109,17 @@ async def test_headers_that_only_ray_sets_or_cannot_read_are_dropped() -> None:
 
 def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: Path) -> None:
     environ: dict[str, str] = {}
-    settings = MiddlewareSettings.model_validate(
-        {
-            "serve": {"allowed_hosts": ["*.example.com"]},
-            "limits": {"body_bytes": 2048},
-            "identity": {
-                "principals": {"ann": {"token_env": "ANN_TOKEN", "attributes": {"a": [1]}}}
-            },
-        }
+    settings = build_settings(
+        serve={"allowed_hosts": ["*.example.com"]},
+        limits={"body_bytes": 2048},
+        identity={"principals": {"ann": {"token_env": "ANN_TOKEN", "attributes": {"a": [1]}}}},
     )
     prepare_proxy(settings, tmp_path / "home", environ)
     callback = environ["RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"]
     assert import_from_string(callback) is proxy.build_middlewares
-    assert read_middleware_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
+    read = load_settings(Path(environ["QUORUMSQL_SETTINGS"]))
+    for section in ("serve", "limits", "identity", "page"):
+        assert getattr(read, section) == getattr(settings, section)
 
 
 def drop_durations(body: bytes) -> bytes:
@@ -137,7 +131,7 @@ async def test_passing_twice_is_passing_once() -> None:
     once = build_app(settings, generator=FakeGenerator(reason="No."))
     twice = add_middleware(
         build_app(settings, generator=FakeGenerator(reason="No.")),
-        pick_middleware_settings(settings),
+        settings,
     )
     requests = [
         ("POST", "/query", [b'{"question": "Q?"}'], (HOST, JSON)),

@@ -11,7 +11,8 @@ from ray import serve
 
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
-from serve_app.ray.running import start_service, stop_service
+from serve_app.ray.running import run_application, stop_service
+from serve_app.ray.starting import start_serve
 from serve_app.settings.service import ObservabilitySettings
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.echo_replica import EchoReplica
@@ -34,7 +35,8 @@ def serving(
     deployment = serve.deployment(
         EchoReplica, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
     )
-    start_service(replace(wiring, settings=settings), deployment.bind(engine))
+    start_serve(settings)
+    run_application(replace(wiring, settings=settings), deployment.bind(engine))
     try:
         yield service_url(settings)
     finally:

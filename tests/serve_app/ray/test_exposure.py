@@ -7,10 +7,8 @@ import pytest
 import yaml
 
 from nl2sql.errors import SettingsError
-from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_app
-from serve_app.ray.running import start_service
-from serve_app.ray.starting import check_exposure
+from serve_app.ray.starting import check_exposure, start_serve
 from serve_app.settings import parse_settings
 
 DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}
@@ -41,7 +39,7 @@ def test_strangers_are_answered_by_a_name_only(more: dict[str, Any], answers: bo
 def test_a_service_on_all_addresses_does_not_start() -> None:
     settings = parse_settings({"databases": DATABASES, "serve": {"host": "0.0.0.0"}})
     with pytest.raises(SettingsError, match="anyone on the network"):
-        start_service(Wiring(settings))
+        start_serve(settings)
 
 
 def test_what_serve_builds_may_be_reached_from_anywhere(tmp_path: Path) -> None:
