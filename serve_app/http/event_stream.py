@@ -1,9 +1,9 @@
-"""An answer as server-sent events: what happens on the way, then the answer.
+"""Server-sent events: what happens on the way to an answer, then the answer.
 
-The events are those of ``quorumsql.contract.events``. ``event: answer`` contains the same body as
-without a stream, ``event: problem`` a problem document instead of it. A comment line every two
-seconds shows that the service is alive. An invalid request is answered with its HTTP status, as
-without a stream.
+``stream_answer`` sends the events of ``quorumsql.contract.events``. ``event: answer`` contains the
+same body as without a stream, ``event: problem`` a problem document instead of it. A comment line
+every two seconds shows that the service is alive. An invalid request is answered with its HTTP
+status, as without a stream.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -30,8 +30,11 @@ EVENT_STREAM = "text/event-stream"
 SILENCE_S = 1.5
 _BEAT = b": still at work\n\n"
 
-# Answers a question, telling an observer how far it is: the body of the answer.
-Work = Callable[[Observer], Coroutine[Any, Any, Parts]]
+_T = TypeVar("_T")
+Work = Callable[[Observer], Coroutine[Any, Any, _T]]
+"""Answers a question, telling an observer how far it is."""
+Render = Callable[[ProgressQueue, asyncio.Task[_T]], AsyncIterator[Parts]]
+"""What is sent until the task of the work has ended. Its error comes before anything is sent."""
 
 
 class EventStream(Response):
@@ -39,17 +42,18 @@ class EventStream(Response):
 
     media_type = EVENT_STREAM
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work[_T], render: Render[_T]) -> None:
         # A proxy that buffers the response would hold back the events until its end.
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._work = work
+        self._render = render
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         queue = ProgressQueue()
         task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
         try:
-            events = _render_events(queue, task)
+            events = self._render(queue, task)
             # Nothing was sent yet: an error that comes first has a status of its own.
             first = await anext(events)
             await send(
@@ -64,6 +68,11 @@ class EventStream(Response):
         finally:
             task.cancel()
             await asyncio.wait({task})
+
+
+def stream_answer(work: Work[Parts]) -> EventStream:
+    """The events of the contract; ``work`` returns the body of the answer."""
+    return EventStream(work, _render_events)
 
 
 async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> AsyncIterator[Parts]:

@@ -106,7 +106,10 @@ def render_error(error: Exception) -> JSONResponse:
         case DeadlineExceeded():
             return render_problem(504, "Took too long", str(error))
         case _:
-            return _render_unexpected(error)
+            _LOG.error("unexpected error", exc_info=error)
+            return render_problem(
+                500, "Internal error", "The service failed unexpectedly; its log has the details."
+            )
 
 
 def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:
@@ -128,22 +131,13 @@ def _render_field(status: int, title: str, error: InvalidRequest) -> JSONRespons
     )
 
 
-def _render_unexpected(error: Exception) -> JSONResponse:
-    _LOG.error("unexpected error", exc_info=error)
-    return render_problem(
-        500, "Internal error", "The service failed unexpectedly; its log has the details."
-    )
-
-
 def install_problem_handlers(app: FastAPI) -> None:
     """Makes ``app`` answer every error with a problem document."""
 
     @app.exception_handler(QuorumError)
-    async def own(_: Request, error: QuorumError) -> JSONResponse:
-        return render_error(error)
-
     @app.exception_handler(ClientGone)
-    async def gone(_: Request, error: ClientGone) -> JSONResponse:
+    @app.exception_handler(Exception)
+    async def other(_: Request, error: Exception) -> JSONResponse:
         return render_error(error)
 
     @app.exception_handler(RequestValidationError)
@@ -158,10 +152,6 @@ def install_problem_handlers(app: FastAPI) -> None:
         response = render_problem(error.status_code, "Request failed", str(error.detail))
         response.headers.update(error.headers or {})
         return response
-
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        return _render_unexpected(error)
 
 
 def _render_invalid(found: Sequence[Any]) -> JSONResponse:

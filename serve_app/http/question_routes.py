@@ -17,7 +17,7 @@ from quorumsql.contract.answers import (
     TranslatedResponse,
 )
 from serve_app.http.disconnection import run_while_connected
-from serve_app.http.event_stream import EVENT_STREAM, EventStream
+from serve_app.http.event_stream import EVENT_STREAM, stream_answer
 from serve_app.http.formats import MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem
 from serve_app.http.responses import (
@@ -74,7 +74,7 @@ def build_question_router(service: QueryService) -> APIRouter:
             return await run_in_results_thread(_render, answer, trace=body.trace)
 
         if media_type == EVENT_STREAM:
-            return EventStream(work)
+            return stream_answer(work)
         content = await run_while_connected(request.receive, work())
         return PartsResponse(content, media_type, {})
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from nl2sql.answers import Answer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
 from retrieval.conversations import MOST_TURNS
-from serve_app.http.disconnection import ClientGone, run_while_connected
+from serve_app.http.disconnection import run_while_connected
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import (
     answer_task,
@@ -26,8 +25,7 @@ from serve_app.http.openai.conversation import (
 )
 from serve_app.http.openai.requests import ChatRequest
 from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_model, count_usage
-from serve_app.http.openai.stream import ChatStream
-from serve_app.http.problems import CLIENT_GONE
+from serve_app.http.openai.stream import Reply, stream_completion
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.route_parts import Caller, Responses, describe_errors
 from serve_app.service.query_service import QueryService
@@ -74,8 +72,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             # Before a stream begins: an unknown model has a status of its own.
             settings.database_name(body.model, principal)
         completion = Completion(body.model)
-        if (told := answer_task(prompt)) is not None:
-            return _complete_task(completion, told, body)
+        task = answer_task(prompt)
         turns = read_turns(
             body.messages,
             most=MOST_TURNS,
@@ -88,20 +85,21 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             session=None if turns else find_session(request.headers),
         )
 
-        async def work(observer: Observer | None = None) -> Answer:
-            return await service.query(query, principal, observer, history=turns)
+        async def work(observer: Observer | None = None) -> Reply:
+            if task is not None:
+                return task, count_usage(None)
+            answer = await service.query(query, principal, observer, history=turns)
+            content = await run_in_results_thread(render_answer, answer)
+            return content, count_usage(answer.trace)
 
         if body.stream:
-            # What is refused has a status of its own, which a stream that has begun cannot have.
-            service.check(query, principal)
-            return ChatStream(completion, work, includes_usage=body.includes_usage)
-        try:
-            answer = await run_while_connected(request.receive, work())
-        except ClientGone:
-            return Response(status_code=CLIENT_GONE)
-        usage = count_usage(answer.trace)
-        content = await run_in_results_thread(render_answer, answer)
-        return AnyTextJSONResponse(completion.build_whole(content, usage))
+            if task is None:
+                # What is refused has a status of its own, which a stream that has begun has not.
+                service.check(query, principal)
+            return stream_completion(completion, work, includes_usage=body.includes_usage)
+        return AnyTextJSONResponse(
+            completion.build_whole(*await run_while_connected(request.receive, work()))
+        )
 
     def _alias(names: tuple[str, ...]) -> tuple[str, ...]:
         default = settings.default_database
@@ -109,16 +107,3 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         return (DEFAULT_MODEL,) if has_default and DEFAULT_MODEL not in names else ()
 
     return router
-
-
-def _complete_task(completion: Completion, content: str, body: ChatRequest) -> Response:
-    usage = count_usage(None)
-    if not body.stream:
-        return AnyTextJSONResponse(completion.build_whole(content, usage))
-    chunks = [
-        completion.build_chunk({"role": "assistant", "content": content}),
-        completion.build_chunk({}, finish_reason="stop"),
-        *([completion.build_usage(usage)] if body.includes_usage else []),
-    ]
-    lines = [b"data: %s\n\n" % AnyTextJSONResponse(chunk).body for chunk in chunks]
-    return Response(b"".join((*lines, b"data: [DONE]\n\n")), media_type="text/event-stream")

@@ -187,8 +187,9 @@ async def test_what_chat_clients_ask_by_themselves_touches_no_database(
     async with connect(app) as client:
         response = await client.post("/v1/chat/completions", json=body)
     if stream:
-        line = response.text.splitlines()[0].removeprefix("data: ")
-        content = json.loads(line)["choices"][0]["delta"]["content"]
+        chunks = [line.removeprefix("data: ") for line in response.text.split("\n\n")[:-2]]
+        deltas = [json.loads(chunk)["choices"][0]["delta"] for chunk in chunks]
+        content = "".join(delta.get("content", "") for delta in deltas)
         assert response.text.endswith("data: [DONE]\n\n")
     else:
         content = response.json()["choices"][0]["message"]["content"]
