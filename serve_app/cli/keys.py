@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import yaml
 
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.types import Entitlement, Principal, UsageLimits
+from nl2sql.yaml_file import check_yaml
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index
@@ -92,8 +94,8 @@ def revoke(context: typer.Context, key_id: KeyId) -> Output:
 def build_principal(
     settings: Settings,
     name: str,
-    roles: list[str] | tuple[str, ...],
-    attributes: list[str] | tuple[str, ...],
+    roles: Sequence[str],
+    attributes: Sequence[str],
     databases: tuple[str, ...],
     limits: UsageLimits,
 ) -> Principal:
@@ -110,14 +112,13 @@ def build_principal(
             raise UnknownDatabase(database, tuple(settings.databases))
     pairs = _read_attributes(attributes)
     if roles or pairs:
-        known = PrincipalSettings.model_validate(
-            {"roles": list(roles), "attributes": pairs, "databases": known.databases}
-        )
+        given = {"roles": roles, "attributes": pairs, "databases": known.databases}
+        known = check_yaml(given, PrincipalSettings, where="--attribute")
     access = Entitlement(databases=databases or known.databases, limits=limits)
     return Principal(name, known.roles, tuple(known.attributes.items()), access)
 
 
-def _read_attributes(texts: list[str] | tuple[str, ...]) -> dict[str, Any]:
+def _read_attributes(texts: Sequence[str]) -> dict[str, Any]:
     pairs: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -127,15 +128,7 @@ def _read_attributes(texts: list[str] | tuple[str, ...]) -> dict[str, Any]:
             pairs[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise typer.BadParameter(f"--attribute {text}: the value is not YAML.") from error
-        if not _is_value(pairs[name]):
-            raise typer.BadParameter(f"--attribute {text}: it is one value, or a list of values.")
     return pairs
-
-
-def _is_value(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str | int | float) for item in value)
-    return isinstance(value, str | int | float)
 
 
 def _print_key(settings: Settings, message: str, key: str) -> None:

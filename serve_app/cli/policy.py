@@ -13,7 +13,6 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import guard_query
 from execution.guard_dialects import READERS
 from execution.policies.access import Access, CompiledPolicy, open_access
-from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     remove_row_security,
@@ -21,7 +20,7 @@ from execution.policies.row_level_security.apply import (
 from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import check_dialect, render_head
 from execution.policies.rules import TableRule, render_path
-from nl2sql.errors import PolicyError, SettingsError
+from nl2sql.errors import PolicyError
 from nl2sql.sql.names import enquote
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet, Violation
 from serve_app.cli.context import CliContext
@@ -41,7 +40,7 @@ from serve_app.operations.preparation import (
     load_demo_databases,
     start_embedded_server,
 )
-from serve_app.operations.row_level_security import owner_url, plan_row_security
+from serve_app.operations.row_level_security import compile_policy, owner_url, plan_row_security
 from serve_app.reporting import SILENT
 
 app = typer.Typer(no_args_is_help=True)
@@ -56,30 +55,14 @@ Database = Annotated[str | None, typer.Argument(help="The database; default: the
 def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
     """Starts the embedded server if it is used; returns the wiring and the database's name.
 
-    Raises UnknownDatabase, SettingsError if the database has no policy.
+    Raises UnknownDatabase, DatabaseUnavailable.
     """
     settings = cli.settings
     database = settings.database_name(name)
-    if settings.databases[database].policy is None:
-        raise SettingsError(
-            f"The database {database!r} has no policy.",
-            hint=f"Name a file under databases.{database}.policy.",
-        )
     server = start_embedded_server(settings, TerminalReporter())
     if server is not None:
         load_demo_databases(settings, server, SILENT)
     return build_wiring(settings, server), database
-
-
-def _compile(wiring: Wiring, database: str) -> CompiledPolicy:
-    """The policy, compiled against the current catalog. Raises PolicyError, DatabaseUnavailable."""
-    settings = wiring.settings.databases[database]
-    assert settings.policy is not None  # else there is nothing to prepare
-    return CompiledPolicy(
-        load_policy(settings.policy),
-        wiring.source(database).read_catalog(),
-        row_level_security=settings.row_level_security,
-    )
 
 
 @app.command("check")
@@ -93,7 +76,7 @@ def check(
 ) -> Output:
     """Check the policy file against the database: names, foreign keys and filters."""
     wiring, name = _prepare(context.obj, database)
-    compiled = _compile(wiring, name)
+    compiled = compile_policy(wiring, name)
     if role is None:
         roles = list(compiled.roles)
         told = f"✓ The policy fits {name}. Its roles: {', '.join(roles)}."
@@ -151,7 +134,7 @@ def try_access(
     """Count the rows that a principal sees of each table, or guard and run one query as it."""
     cli: CliContext = context.obj
     wiring, name = _prepare(cli, database)
-    compiled = _compile(wiring, name)
+    compiled = compile_policy(wiring, name)
     principal = cli.settings.identity.principal(as_)
     access = compiled.access(principal)
     if isinstance(access, Violation):
@@ -250,7 +233,7 @@ def apply(
         script = _render_script(wiring, name, remove=remove)
         return Output({"database": name, "sql": script}, lambda: write_text(script))
     url = owner_url(wiring, name)
-    security = None if remove else plan_row_security(wiring, name, _compile(wiring, name))
+    security = None if remove else plan_row_security(wiring, name)
     what = (
         "Remove row-level security from" if remove else "Apply the policy as row-level security to"
     )
@@ -274,5 +257,5 @@ def _render_script(wiring: Wiring, name: str, *, remove: bool) -> str:
     """The statements that apply or remove row-level security, for psql."""
     if remove:
         return render_script(build_removal(name))
-    security = plan_row_security(wiring, name, _compile(wiring, name))
+    security = plan_row_security(wiring, name)
     return render_script(security.script, head=render_head(security))

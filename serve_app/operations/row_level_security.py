@@ -1,16 +1,13 @@
-"""Row-level security of a configured database: its logins, its plan, and whether it is applied."""
+"""The policy of a configured database, and row-level security by it: its owner and its plan."""
 
 from __future__ import annotations
 
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import load_policy
-from execution.policies.row_level_security.apply import (
-    check_applied,
-    find_index_role,
-)
+from execution.policies.row_level_security.apply import find_index_role
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security, check_dialect
 from execution.postgres.embedded import SUPERUSER, build_embedded_url
-from nl2sql.errors import PolicyError
+from nl2sql.errors import PolicyError, SettingsError
 from serve_app.composition.database_kinds import find_login
 from serve_app.composition.wiring import Wiring
 
@@ -28,24 +25,38 @@ def owner_url(wiring: Wiring, database: str) -> str:
     return wiring.indexer_url(database)
 
 
-def find_reader(wiring: Wiring, database: str) -> str:
-    """The login of queries. Raises SettingsError."""
-    return find_login(wiring.reader_url(database))
+def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
+    """The policy, compiled against the current catalog.
+
+    Raises SettingsError if there is none, PolicyError, DatabaseUnavailable.
+    """
+    settings = wiring.settings.databases[database]
+    if settings.policy is None:
+        raise SettingsError(
+            f"The database {database!r} has no policy.",
+            hint=f"Name a file under databases.{database}.policy.",
+        )
+    return CompiledPolicy(
+        load_policy(settings.policy),
+        wiring.source(database).read_catalog(),
+        row_level_security=settings.row_level_security,
+    )
 
 
-def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -> RowSecurity:
+def plan_row_security(wiring: Wiring, database: str) -> RowSecurity:
     """The statements that apply the policy to the database in its current state.
 
     Raises SettingsError, PolicyError, DatabaseUnavailable.
     """
     check_dialect(database, wiring.settings.databases[database].dialect)
-    reader = find_reader(wiring, database)
+    reader = find_login(wiring.reader_url(database))
     if not reader:
         raise PolicyError(
             f"databases.{database}.reader.url names no login.",
             hint="Write postgresql://login@host/database: the roles are granted to that login.",
         )
     indexer = find_login(wiring.indexer_url(database))
+    compiled = compile_policy(wiring, database)
     return build_row_security(compiled, reader=reader, indexer=indexer)
 
 
@@ -58,24 +69,3 @@ def is_applied_but_unused(wiring: Wiring, database: str) -> bool:
     if settings.dialect != "postgres" or settings.policy is None or settings.row_level_security:
         return False
     return bool(find_index_role(wiring.indexer_url(database), database))
-
-
-def check_row_level_security(wiring: Wiring, database: str) -> str:
-    """The difference of row-level security in the database from the policy; empty if none.
-
-    Raises SettingsError, PolicyError, DatabaseUnavailable.
-    """
-    settings = wiring.settings.databases[database]
-    if settings.policy is None:
-        raise PolicyError(
-            f"databases.{database}.row_level_security is on, but there is no policy.",
-            hint=f"Name a policy file under databases.{database}.policy, or switch it off.",
-        )
-    check_dialect(database, settings.dialect)
-    compiled = CompiledPolicy(
-        load_policy(settings.policy),
-        wiring.source(database).read_catalog(),
-        row_level_security=True,
-    )
-    security = plan_row_security(wiring, database, compiled)
-    return check_applied(wiring.indexer_url(database), security)

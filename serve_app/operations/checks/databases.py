@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from execution.policies.row_level_security.apply import check_applied
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
 from nl2sql.errors import QuorumError, ServerUnavailable
 from retrieval.semantics.semantics_file import load_semantics
@@ -13,7 +14,7 @@ from serve_app.composition.database_kinds import find_login, open_database
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
-from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
+from serve_app.operations.row_level_security import is_applied_but_unused, plan_row_security
 from serve_app.operations.semantics import check_definitions
 from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
@@ -134,7 +135,8 @@ def check_row_security(wiring: Wiring, database: str) -> Check:
     """Checks that the database's own policies match its policy file."""
     name, where = "row-level security", (database,)
     try:
-        problem = check_row_level_security(wiring, database)
+        security = plan_row_security(wiring, database)
+        problem = check_applied(wiring.indexer_url(database), security)
     except QuorumError as error:
         return Check(name, "failed", error.message, error.hint, where)
     if problem:

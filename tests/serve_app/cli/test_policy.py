@@ -13,10 +13,7 @@ from nl2sql.errors import PolicyError, QuorumError
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.databases import check_row_security
-from serve_app.operations.row_level_security import (
-    check_row_level_security,
-    is_applied_but_unused,
-)
+from serve_app.operations.row_level_security import is_applied_but_unused
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
 
@@ -147,7 +144,7 @@ def test_it_is_applied_checked_and_removed(secured_config: Path, wiring: Wiring)
         code, output = run(secured_config, "apply", "--remove", "--yes")
     assert code == 0
     assert "Now set databases.demo_erp.row_level_security to false" in output
-    assert check_row_level_security(secured, "demo_erp").endswith("never applied to it.")
+    assert check_row_security(secured, "demo_erp").message.endswith("never applied to it.")
 
 
 def test_the_script_goes_to_psql_as_it_is(secured_config: Path) -> None:
