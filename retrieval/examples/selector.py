@@ -187,7 +187,7 @@ class ExampleSelector:
         same = self._settings.same_question
         return ExampleScope(
             database=question.database,
-            vectors=self._vectors,
+            embedder=self._vectors,
             sees_all=open_columns is None,
             access=build_access_key(principal),
             principal=principal.name,

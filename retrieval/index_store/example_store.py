@@ -149,14 +149,14 @@ def build_access_key(principal: Principal) -> str:
 class ExampleScope:
     """The examples that a search may return, as far as the store can decide.
 
-    ``vectors``: the name of the vectors to search (``name_vectors``).
+    ``embedder``: the name of the vectors to search (``name_vectors``).
     ``sees_all``: the policy hides nothing of the database from anybody; otherwise feedback of
     another ``access`` is left out, and so is the folded question ``not_folded``, if given.
     ``principal`` is the name of who asks.
     """
 
     database: str
-    vectors: str
+    embedder: str
     sees_all: bool
     access: str
     principal: str
@@ -319,14 +319,4 @@ class ExampleStore(TableStore):
 
 
 def _list_parameters(scope: ExampleScope, limit: int, seen: Collection[str]) -> dict[str, Any]:
-    return {
-        "database": scope.database,
-        "embedder": scope.vectors,
-        "sees_all": scope.sees_all,
-        "access": scope.access,
-        "principal": scope.principal,
-        "roles": list(scope.roles),
-        "not_folded": scope.not_folded,
-        "seen": list(seen),
-        "limit": limit,
-    }
+    return asdict(scope) | {"roles": list(scope.roles), "seen": list(seen), "limit": limit}

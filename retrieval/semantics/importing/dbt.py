@@ -33,7 +33,7 @@ def _by_name(values: Any) -> dict[str, _Json]:
 
 def _find_primary(model: _Json) -> _Json:
     primary = (each for each in model.get("entities") or () if each["type"] == "primary")
-    return next(primary, {"name": model.get("primary_entity")})
+    return next(primary, {})
 
 
 class _Project:
@@ -69,7 +69,7 @@ class _Project:
         return {
             "name": source["name"],
             "sql_table": enquote(*(place[key] for key in _TABLE if place.get(key))),
-            "key": primary.get("expr") or primary["name"],
+            "key": primary.get("expr") or primary.get("name"),
             "measures": [],
             "dimensions": source.get("dimensions"),
             "joins": [
@@ -82,7 +82,7 @@ class _Project:
                 }
                 for near in source.get("entities") or ()
                 for other in self._models.values()
-                if (far := _find_primary(other))["name"] == near["name"] and other != source
+                if (far := _find_primary(other)).get("name") == near["name"] and other != source
             ],
         }
 
@@ -122,7 +122,9 @@ class _Project:
 
     def _limit(self, model: str, member: dict[str, Any], source: _Json) -> dict[str, Any]:
         """``member`` with the filters of a reference to it as well."""
-        own = _find_primary(self._models[model])["name"]
+        # A model without a column for its primary entity names it apart.
+        whole = self._models[model]
+        own = _find_primary(whole).get("name") or whole.get("primary_entity")
 
         def refer(call: re.Match[str]) -> str:
             return f"{{{'CUBE' if call[1] == own else call[1]}.{call[2]}}}"

@@ -74,6 +74,11 @@ MODELS = yaml.safe_load("""\
   entities: [{name: customer, type: primary, expr: id}]
   dimensions: [{name: land, type: categorical, expr: country}]
   measures: [{name: buyers, agg: count_distinct, expr: id}]
+- name: lines
+  node_relation: {alias: order_lines, schema_name: sales}
+  primary_entity: line
+  dimensions: [{name: product, type: categorical, expr: product_id}]
+  measures: [{name: sold, agg: sum, expr: quantity}]
 """)
 METRICS = [
     metric("orders", "simple", measure=uses("order_count")),
@@ -91,6 +96,7 @@ METRICS = [
     metric("late", "simple", "{{ TimeDimension('order__placed_at', 'day') }} > now()",
            measure=uses("value")),
     metric("maybe", "simple", GERMAN + " or " + OPEN, measure=uses("value")),
+    metric("bought", "simple", "{{Dimension('line__product')}} = 1", measure=uses("sold")),
     metric("newest", "simple", metric_aggregation_params={
         "semantic_model": "orders", "agg": "max", "expr": "placed_at"}),
 ]  # fmt: skip
@@ -118,6 +124,11 @@ def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
             " / nullif(count(orders.id), 0)"
         },
         "mean": {"expression": f"{total} FILTER (WHERE orders.status = 'open') / count(orders.id)"},
+        "sold": {"expression": "sum(order_lines.quantity)"},
+        "bought": {
+            "expression": "sum(order_lines.quantity)",
+            "filter": "order_lines.product_id = 1",
+        },
         "newest": {"expression": "max(orders.placed_at)"},
         "heads": {"expression": "count(DISTINCT customers.id)"},
         "buyers": {"expression": "count(DISTINCT customers.id)"},
@@ -132,6 +143,7 @@ def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
         "large": {"expression": "orders.total > 100"},
         "period": {"expression": "orders.placed_at"},
         "land": {"expression": "customers.country"},
+        "product": {"expression": "order_lines.product_id"},
     }
     several = "its measures read several tables; a join would repeat rows or leave them out"
     assert left_out == {
