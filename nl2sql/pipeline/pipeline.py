@@ -15,7 +15,7 @@ from typing import TypeVar
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
-from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
+from nl2sql.errors import PromptTooLong, QuorumError, Unavailable
 from nl2sql.pipeline.candidates import derive, merge_round
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.pipeline.draft_names import has_new_names
@@ -108,19 +108,21 @@ class Pipeline:
         attempts: tuple[Repair, ...] = ()
         repairs = RepairLoop(stages, ask_model=self.model_repair, deadline=deadline)
         generated: Generated | None = None
-        is_last, is_broken, wanted = False, False, 0
-        while generated is None or not (is_last or ranking.settled):
+        is_last, failure, wanted = False, "", 0
+        while generated is None or not (is_last or ranking.settled or deadline.has_passed):
             try:
                 async with clock.time("generate"):
                     generated = await stages.generator.generate(
                         question, context, plan, before=generated, deadline=deadline
                     )
-            except EngineUnavailable:
+            except QuorumError as error:
                 if generated is None or ranking.winner is None:
                     raise
                 # What earlier rounds brought is not lost.
-                is_broken = True
+                failure = error.message
                 break
+            if generated.round_number and not generated.samples:
+                failure = "A further round failed."
             clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
             is_last = not generated.more or deadline.has_passed
             wanted += generated.wanted
@@ -163,8 +165,8 @@ class Pipeline:
             wanted=wanted,
         )
         ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
-        if is_broken or (deadline.has_passed and ended_early):
-            note = self._describe_end(ranking, wanted, is_broken=is_broken)
+        if failure or (deadline.has_passed and ended_early):
+            note = self._describe_end(ranking, wanted, "" if deadline.has_passed else failure)
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
@@ -212,13 +214,12 @@ class Pipeline:
                     route, context = await self.stages.retriever.retrieve(question, draft=draft.sql)
         return draft.sql, route, context
 
-    def _describe_end(self, ranking: Ranking, wanted: int, *, is_broken: bool) -> str:
-        if is_broken:
-            return f"The engine failed. Sampling ended with {ranking.samples} candidates."
-        return (
-            f"Sampling ended after {self.sampling_timeout_s:.0f} s with {ranking.samples} of "
-            f"{wanted} candidates."
-        )
+    def _describe_end(self, ranking: Ranking, wanted: int, failure: str) -> str:
+        """Why sampling ended before all candidates; an empty ``failure``: its time was over."""
+        if failure:
+            return f"{failure} Sampling ended with {ranking.samples} candidates."
+        count = f"{ranking.samples} of {wanted}" if ranking.samples < wanted else ranking.samples
+        return f"Sampling ended after {self.sampling_timeout_s:.0f} s with {count} candidates."
 
 
 async def _count(work: Awaitable[_Done]) -> _Done:

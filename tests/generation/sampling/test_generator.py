@@ -183,6 +183,20 @@ async def test_a_second_round_asks_the_other_prompt() -> None:
     assert [request.prompt for request in engine.requests] == [text for _, text in second.prompts]
 
 
+async def test_a_second_round_that_hangs_is_not_waited_for_when_its_time_is_over() -> None:
+    class Hanging(FakeEngine):
+        async def sample(self, request: SamplingRequest) -> Completions:
+            if self.requests:
+                await asyncio.sleep(60)
+            return await super().sample(request)
+
+    generator = CandidateGenerator(Hanging(["SELECT 1"] * 4), build_settings())
+    asked = build_question(k="adaptive"), FOUND, PLAN
+    first = await generator.generate(*asked)
+    second = await generator.generate(*asked, before=first, deadline=Deadline.after(-2))
+    assert (second.samples, second.wanted, second.candidates) == (0, 4, ())
+
+
 NAMED = "sales.orders"
 
 

@@ -3,8 +3,10 @@ where the real generator, ranker and repairer run over a fake model, guard and d
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     CatalogQuery,
+    Generated,
     Ranking,
     SchemaContext,
     VerifiedQuery,
@@ -191,14 +194,29 @@ async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
     assert type(await pipeline.answer(build_question())) is kind
 
 
-async def test_what_earlier_rounds_brought_is_answered_when_the_engine_fails_later() -> None:
+@pytest.mark.parametrize(
+    ("second", "note"),
+    [
+        (EngineUnavailable("Down."), "Down. Sampling ended with 2 candidates."),
+        (PromptTooLong("Too long."), "Too long. Sampling ended with 2 candidates."),
+        (
+            replace(build_generated(), samples=0, wanted=2, round_number=1),
+            "A further round failed. Sampling ended with 2 candidates.",
+        ),
+    ],
+    ids=["engine", "prompt", "no sample"],
+)
+async def test_what_earlier_rounds_brought_is_answered_when_a_later_one_fails(
+    second: Generated | Exception, note: str
+) -> None:
     first = replace(build_generated(GOOD.candidate), samples=2, wanted=2, more=True)
-    generator = FakeGenerator(first, EngineUnavailable("Down."))
-    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2))
-    answer = await build_pipeline(generator, ranker).answer(build_question(k="adaptive"))
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=2))
+    answer = await build_pipeline(FakeGenerator(first, second), ranker).answer(
+        build_question(k="adaptive")
+    )
     assert isinstance(answer, Answered)
     assert answer.trace.ended_early
-    assert answer.trace.notes == ("The engine failed. Sampling ended with 2 candidates.",)
+    assert answer.trace.notes == (note,)
 
 
 async def test_without_a_winner_the_engines_failure_is_raised() -> None:
@@ -223,6 +241,19 @@ async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
     trace = answer.trace
     assert (trace.wanted, trace.ended_early) == (4, True)
     assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
+
+
+async def test_no_round_follows_a_deadline_that_passes_while_candidates_are_assessed() -> None:
+    class SlowRanker(FakeRanker):
+        async def rank(self, *args: Any, **kwargs: Any) -> Ranking:
+            await asyncio.sleep(0.1)
+            return await super().rank(*args, **kwargs)
+
+    first = replace(build_generated(GOOD.candidate), samples=4, wanted=4, more=True)
+    ranker = SlowRanker(known(GOOD), rank(GOOD, samples=4))
+    pipeline = build_pipeline(FakeGenerator(first), ranker, sampling_timeout_s=0.05)
+    answer = await pipeline.answer(build_question(k="adaptive"))
+    assert answer.trace.notes == ("Sampling ended after 0 s with 4 candidates.",)
 
 
 # -- pre-SQL ---------------------------------------------------------------------------------------
