@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -16,6 +17,7 @@ from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings.database import DatabaseSettings
 from retrieval.introspection.duckdb_file import DuckDbSource
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.introspection.sqlite_file import SqliteSource
@@ -86,15 +88,16 @@ def _build_postgres_source(connections: Connections, name: str) -> SourceDatabas
                 return url, role
         return connections.reader_url(name), ""
 
-    return PostgresSource(
-        name,
+    read_catalog = partial(
+        read_postgres_catalog,
         connections.indexer_url(name),
+        database=name,
         reader_role=find_login(connections.reader_url(name)),
         search_path=find_search_path(connections.reader_url(name)),
         index_role=name_index_role(name) if database.policy else "",
         schemas=database.schemas,
-        find_values_login=find_values_login,
     )
+    return PostgresSource(name, read_catalog, find_values_login)
 
 
 def _find_file(database: DatabaseSettings) -> Path:

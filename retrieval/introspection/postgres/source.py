@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from nl2sql.catalog import Catalog, Table
-from retrieval.introspection.postgres.catalog import connect, read_postgres_catalog
+from retrieval.introspection.postgres.catalog import connect
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -71,12 +71,10 @@ SELECT schemaname, tablename, attname, n_distinct, avg_width
 
 
 class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
-    """The database at ``indexer_url``, limited to what ``reader_role`` may SELECT.
+    """The database whose schema ``read_catalog`` reads.
 
-    ``search_path`` is the one that the reader's URL sets, if it does.
-    ``index_role`` is the role that reads for the index if row-level security is applied;
-    ``find_values_login`` returns the URL and the role for reading values, by default those of the
-    indexer; an empty role is that of the login.
+    ``find_values_login`` returns the URL and the role for reading values; an empty role is that of
+    the login.
     """
 
     errors = psycopg.Error
@@ -84,33 +82,17 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
     def __init__(
         self,
         database: str,
-        indexer_url: str,
-        *,
-        reader_role: str = "",
-        search_path: str = "",
-        index_role: str = "",
-        schemas: tuple[str, ...] = (),
-        find_values_login: Callable[[], tuple[str, str]] | None = None,
+        read_catalog: Callable[[], Catalog],
+        find_values_login: Callable[[], tuple[str, str]],
     ) -> None:
         super().__init__(database)
-        self._indexer_url = indexer_url
-        self._reader_role = reader_role
-        self._search_path = search_path
-        self._index_role = index_role
-        self._schemas = schemas
-        self._find_values_login = find_values_login or (lambda: (indexer_url, ""))
+        self._read_catalog = read_catalog
+        self._find_values_login = find_values_login
         self._role = ""
 
     def read_catalog(self) -> Catalog:
         """See ``SourceDatabase``."""
-        return read_postgres_catalog(
-            self._indexer_url,
-            database=self._database,
-            reader_role=self._reader_role,
-            search_path=self._search_path,
-            index_role=self._index_role,
-            schemas=self._schemas,
-        )
+        return self._read_catalog()
 
     def _connect(self) -> psycopg.Connection[Any]:
         url, self._role = self._find_values_login()

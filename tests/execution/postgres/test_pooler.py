@@ -62,9 +62,7 @@ def test_what_indexing_sets_reaches_no_other_user(scratch: Scratch, address: str
     catalog = read_postgres_catalog(url, database="scratch", reader_role=READER, schemas=("lab",))
     people = next(table for table in catalog.tables if table.name == "people")
     login = (url, "lab_member")
-    source = PostgresSource(
-        "scratch", url, reader_role=READER, schemas=("lab",), find_values_login=lambda: login
-    )
+    source = PostgresSource("scratch", lambda: catalog, lambda: login)
     with source:
         (column, *_) = source.survey([people], most=100, longest=100)
         # More often than psycopg would do it without preparing the statement.

@@ -87,7 +87,7 @@ def read_catalog(url: str) -> Catalog:
 
 def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, str]) -> None:
     catalog = read_catalog(postgres[0])
-    with PostgresSource("odd_values", postgres[1]) as reader:
+    with PostgresSource("odd_values", lambda: catalog, lambda: (postgres[1], "")) as reader:
         odd = 'public.Odd "T'
         assert set(survey(reader, catalog)) == {
             f"{odd}.Größe 🙂",
@@ -111,7 +111,7 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
     odd, secured = catalog.table('public.Odd "T'), catalog.table("public.secured")
     assert odd is not None
     assert secured is not None
-    with PostgresSource("odd_values", postgres[1]) as reader:
+    with PostgresSource("odd_values", lambda: catalog, lambda: (postgres[1], "")) as reader:
         forbidden = reader.read(odd, "secret", most=9, longest=9, timeout_ms=1000)
         assert isinstance(forbidden, Unreadable)
         assert "permission denied" in forbidden.reason
@@ -165,13 +165,13 @@ def test_of_a_file_text_is_read_until_it_changes(
 def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
     owner, url = postgres
     catalog = read_catalog(owner)
-    with PostgresSource("odd_values", url) as reader:
+    with PostgresSource("odd_values", lambda: catalog, lambda: (url, "")) as reader:
         before = survey(reader, catalog)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute("INSERT INTO parts VALUES (3, 'south')")
         connection.execute("SELECT pg_stat_force_next_flush()")
         connection.execute("REFRESH MATERIALIZED VIEW kept")
-    with PostgresSource("odd_values", url) as reader:
+    with PostgresSource("odd_values", lambda: catalog, lambda: (url, "")) as reader:
         after = survey(reader, catalog)
     assert {name for name in before if before[name] != after[name]} == {
         "public.parts.region",
