@@ -24,26 +24,21 @@ export function notify(text, { undo = null, settle = null, ms = 6000 } = {}) {
   timer = setTimeout(settleNotice, ms);
 }
 
-function settleNotice() {
+/** The notice that is shown, which ends. */
+function take() {
   clearTimeout(timer);
   const { value } = notice;
   notice.value = null;
-  value?.settle?.();
+  return value;
 }
+
+const settleNotice = () => take()?.settle?.();
 addEventListener("pagehide", settleNotice);
 
 onForget(() => {
-  clearTimeout(timer);
-  notice.value = null;
+  take();
   announced.value = "";
 });
-
-function takeBack() {
-  const { value } = notice;
-  clearTimeout(timer);
-  notice.value = null;
-  value.undo();
-}
 
 export function Notices() {
   const { value } = notice;
@@ -55,7 +50,7 @@ export function Notices() {
   return html`<div class="notices">
     <div class="off-screen" role="status" aria-live="polite">${announced.value}</div>
     <div role="status" aria-live="polite" ref=${root}>
-      ${value && html`<p class="notice"><span>${value.text}</span>${value.undo && html`<${Button} kind="on-dark" onClick=${takeBack}>Undo</${Button}>`}</p>`}
+      ${value && html`<p class="notice"><span>${value.text}</span>${value.undo && html`<${Button} kind="on-dark" onClick=${() => take().undo()}>Undo</${Button}>`}</p>`}
     </div>
   </div>`;
 }

@@ -140,13 +140,18 @@ function markAway() {
 async function watch() {
   for (let wait = 500; ; wait = Math.min(wait * 1.6, 8000)) {
     await sleep(wait);
-    try {
-      await fetch(address("healthz"), { cache: "no-store", credentials: "omit" });
-      connection.value = "ok";
-      return;
-    } catch {
-      // Still away.
-    }
+    if (await ping()) return;
+  }
+}
+
+/** Whether the service can be reached. */
+async function ping() {
+  try {
+    await fetch(address("healthz"), { cache: "no-store", credentials: "omit" });
+    connection.value = "ok";
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -157,12 +162,7 @@ export async function reachable(abort) {
 
 /** Tries to reach the service now, instead of at the next turn. */
 export async function tryNow() {
-  try {
-    await fetch(address("healthz"), { cache: "no-store", credentials: "omit" });
-    connection.value = "ok";
-  } catch {
-    markAway();
-  }
+  if (!(await ping())) markAway();
 }
 
 /** A query string of the values that are not empty. */

@@ -133,8 +133,7 @@ export function formatMs(ms) {
   if (ms === null || ms === undefined) return "";
   if (ms < 1000) return `${WHOLE.format(Math.max(0, Math.round(ms)))} ms`;
   if (ms < 60_000) return `${new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(ms / 1000)} s`;
-  const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return formatElapsed(ms + 500);
 }
 
 /** Time that goes on, in whole seconds: "0 s", "42 s", "2 min 5 s". */

@@ -113,24 +113,20 @@ async function check(always) {
   if (phase.value !== "in" || document.visibilityState !== "visible" || connection.value !== "ok") return;
   if (always !== true && Date.now() - checkedAt < 30_000) return;
   checkedAt = Date.now();
+  await refreshMe();
+}
+
+/** Reads anew who asks, and the limits, of which a question has used some. */
+export async function refreshMe() {
   try {
     const person = await requestJson("me");
-    if (person.name === me.value?.name) me.value = person;
+    if (!me.value) return;
+    if (person.name === me.value.name) me.value = person;
     else {
       forget("");
       await start();
     }
   } catch {
-    // A 401 has signed out already; any other failure is tried again later.
-  }
-}
-
-/** Reads the limits anew, after a question has used some of them. */
-export async function refreshMe() {
-  try {
-    const person = await requestJson("me");
-    if (me.value && person.name === me.value.name) me.value = person;
-  } catch {
-    // The limits that are shown stay those of before.
+    // A 401 has signed out already; after any other failure, what is shown stays.
   }
 }
