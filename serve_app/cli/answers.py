@@ -21,7 +21,7 @@ from quorumsql.contract.answers import (
 )
 from quorumsql.contract.trace import TraceResponse
 from serve_app.cli.output import build_json, print_table, say
-from serve_app.cli.safe_text import safe_cell
+from serve_app.cli.safe_text import make_safe
 from serve_app.cli.terminal import CONSOLE
 
 _MOST_ROWS_SHOWN = 20
@@ -196,7 +196,7 @@ def build_rows(
         table.add_column(Text(column.heading or column.name), justify=justify)
     shown = answer.rows if most is None else answer.rows[:most]
     for row in shown:
-        table.add_row(*(Text(safe_cell(value)) for value in row))
+        table.add_row(*(Text("NULL" if cell is None else make_safe(str(cell))) for cell in row))
     hidden = len(answer.rows) - len(shown)
     if hidden > 0:
         table.caption = f"and {hidden} more"

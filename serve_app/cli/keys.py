@@ -29,11 +29,6 @@ KeyId = Annotated[str, typer.Argument(help="The id, as `keys list` shows it.")]
 Limit = Annotated[int | None, typer.Option(min=0, help="In place of the setting; 0: no limit.")]
 
 
-@app.callback()
-def keys() -> None:
-    """API keys, with which principals ask over HTTP (`identity.api_keys: true`)."""
-
-
 @app.command("create")
 @prints
 def create(

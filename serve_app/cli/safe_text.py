@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -69,8 +68,3 @@ class SafeConsole(Console):
                 yield Segment(make_safe(segment.text), segment.style)
             else:
                 yield segment
-
-
-def safe_cell(value: Any) -> str:
-    """A cell as text; None as NULL."""
-    return "NULL" if value is None else make_safe(str(value))

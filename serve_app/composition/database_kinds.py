@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from execution.allowlists import Allowlist, extend_allowlist
@@ -21,49 +21,36 @@ from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.introspection.sqlite_file import SqliteSource
-from serve_app.settings import Settings
+
+if TYPE_CHECKING:
+    from serve_app.composition.wiring import Wiring
 
 
-class Connections(Protocol):
-    """The settings, and the URLs of databases."""
-
-    @property
-    def settings(self) -> Settings: ...
-
-    def reader_url(self, database: str) -> str:
-        """For queries. Raise SettingsError."""
-        ...
-
-    def indexer_url(self, database: str) -> str:
-        """For reading the catalog. Raise SettingsError."""
-        ...
-
-
-def open_database(connections: Connections, name: str) -> Database:
+def open_database(wiring: Wiring, name: str) -> Database:
     """The connections on which guarded queries run. Raises SettingsError."""
-    database, limits = connections.settings.databases[name], connections.settings.limits
+    database, limits = wiring.settings.databases[name], wiring.settings.limits
     match database.dialect:
         case "sqlite":
             return SqliteDatabase(name, _find_file(database), limits)
         case "duckdb":
             return DuckDbDatabase(name, _find_file(database), limits, read_allowlist(database))
         case _:
-            url, allowlist = connections.reader_url(name), read_allowlist(database)
+            url, allowlist = wiring.reader_url(name), read_allowlist(database)
             return PostgresDatabase(
                 name, url, limits, search_path=database.schemas, allowlist=allowlist
             )
 
 
-def build_source(connections: Connections, name: str) -> SourceDatabase[Any]:
+def build_source(wiring: Wiring, name: str) -> SourceDatabase[Any]:
     """The source that indexing reads. Raises SettingsError."""
-    database = connections.settings.databases[name]
+    database = wiring.settings.databases[name]
     match database.dialect:
         case "sqlite":
             return SqliteSource(name, _find_file(database))
         case "duckdb":
             return DuckDbSource(name, _find_file(database), database.schemas)
         case _:
-            return _build_postgres_source(connections, name)
+            return _build_postgres_source(wiring, name)
 
 
 def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
@@ -73,8 +60,8 @@ def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
     return extend_allowlist(database.dialect, database.allowlist)
 
 
-def _build_postgres_source(connections: Connections, name: str) -> SourceDatabase[Any]:
-    database = connections.settings.databases[name]
+def _build_postgres_source(wiring: Wiring, name: str) -> SourceDatabase[Any]:
+    database = wiring.settings.databases[name]
 
     def find_values_login() -> tuple[str, str]:
         """The URL, and the role to switch to, that can read everything that any query can.
@@ -83,17 +70,17 @@ def _build_postgres_source(connections: Connections, name: str) -> SourceDatabas
         cannot SELECT anything.
         """
         if database.policy is not None:
-            url = connections.indexer_url(name)
+            url = wiring.indexer_url(name)
             if role := find_index_role(url, name):
                 return url, role
-        return connections.reader_url(name), ""
+        return wiring.reader_url(name), ""
 
     read_catalog = partial(
         read_postgres_catalog,
-        connections.indexer_url(name),
+        wiring.indexer_url(name),
         database=name,
-        reader_role=find_login(connections.reader_url(name)),
-        search_path=find_search_path(connections.reader_url(name)),
+        reader_role=find_login(wiring.reader_url(name)),
+        search_path=find_search_path(wiring.reader_url(name)),
         index_role=name_index_role(name) if database.policy else "",
         schemas=database.schemas,
     )

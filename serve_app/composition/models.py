@@ -78,7 +78,8 @@ class Models:
         progress: PullProgress | None,
         registry: Mapping[str, ModelEntry] | None = None,
     ) -> ModelStore:
-        return ModelStore(self.settings.models_folder, form, progress=progress, registry=registry)
+        folder = self.settings.home / "models"
+        return ModelStore(folder, form, progress=progress, registry=registry)
 
     @property
     def adapter(self) -> Path | None:

@@ -97,11 +97,11 @@ def build_routes(services: Services) -> FastAPI:
         app.include_router(build_history_router(services.page.history))
         app.include_router(build_review_router(services.page.review))
     app.router.routes.append(Route("/mcp", McpEndpoint(services), methods=["POST"]))
-    app.include_router(_build_probe_router(service))
+    app.include_router(_build_probe_router(service, settings.model.name))
     return app
 
 
-def _build_probe_router(service: QueryService) -> APIRouter:
+def _build_probe_router(service: QueryService, model: str) -> APIRouter:
     router = APIRouter()
 
     @router.get("/healthz", summary="Is the process alive?")
@@ -121,7 +121,7 @@ def _build_probe_router(service: QueryService) -> APIRouter:
             body = StatusResponse(
                 ready=ready,
                 parts={name: problem or "ok" for name, problem in parts.items()},
-                model=service.model,
+                model=model,
                 preparing=service.preparing,
             ).model_dump()
         headers = None if ready else {"Retry-After": RETRY_AFTER_S}

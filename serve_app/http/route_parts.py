@@ -31,10 +31,8 @@ Caller = Annotated[Principal, Depends(read_principal)]
 
 Responses = dict[int | str, dict[str, Any]]
 
-MOST_ON_PAGE = 200
-
 After = Annotated[str, Query(max_length=4000, description="`next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="Most entries of the page.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="Most entries of the page.")]
 Search = Annotated[str, Query(max_length=200, description="Only what contains this text.")]
 
 _TEXTS = {

@@ -12,7 +12,7 @@ from nl2sql.errors import SettingsError
 from quorumsql.contract.model import CandidateCount
 from serve_app.settings import Settings, parse_settings
 
-BASELINES = ("plain",)
+BASELINE = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,10 @@ def build_variants(
 ) -> tuple[Variant, ...]:
     """The baseline, if one is named, and a variant for each K; the settings' own K without either.
 
-    Raises SettingsError.
+    Raises SettingsError for an unknown baseline.
     """
-    if not counts:
-        return (build_variant(settings, None, baseline),)
-    first = (build_variant(settings, None, baseline),) if baseline else ()
-    return first + tuple(build_variant(settings, k, "") for k in dict.fromkeys(counts))
-
-
-def build_variant(settings: Settings, k: CandidateCount | None, baseline: str) -> Variant:
-    """One variant, or the baseline. Raises SettingsError for an unknown baseline."""
-    if baseline:
-        if baseline not in BASELINES:
-            raise SettingsError(
-                f"There is no baseline {baseline!r}.", hint=f"There is: {', '.join(BASELINES)}."
-            )
-        return Variant(baseline, settings, 1, baseline)
-    count = k or settings.sampling.k
-    return Variant(f"K={count}", settings, count)
+    if baseline not in ("", BASELINE):
+        raise SettingsError(f"There is no baseline {baseline!r}.", hint=f"There is: {BASELINE}.")
+    first = (Variant(baseline, settings, 1, baseline),) if baseline else ()
+    wanted = dict.fromkeys(counts) if counts or baseline else (settings.sampling.k,)
+    return first + tuple(Variant(f"K={k}", settings, k) for k in wanted)

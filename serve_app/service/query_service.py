@@ -162,11 +162,6 @@ class QueryService:
                     raise
 
     @property
-    def model(self) -> str:
-        """The name of the language model."""
-        return self._settings.model.name
-
-    @property
     def preparing(self) -> str:
         """The database whose prompts the idle engine reads in advance; empty if none."""
         return "" if self._preparation is None else self._preparation.current

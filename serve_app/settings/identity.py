@@ -17,6 +17,7 @@ from pydantic import Field, field_validator, model_validator
 from nl2sql.errors import SettingsError
 from nl2sql.settings.section import Section, read_variable
 from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
+from quorumsql.loopback import is_loopback
 
 
 class UsageSettings(Section):
@@ -79,9 +80,6 @@ class LoginSettings(Section):
         if not self.client_secret_env:
             return ""
         return read_variable(self.client_secret_env, "the secret of identity.login.client_id")
-
-
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class ClaimSettings(Section):
@@ -148,7 +146,7 @@ def check_key_url(url: str) -> None:
     ValueError: http://login.example.com/keys: only addresses with https are used
     """
     parts = urlsplit(url)
-    is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    is_local = parts.scheme == "http" and is_loopback(parts.hostname or "")
     if not parts.hostname or not (parts.scheme == "https" or is_local):
         raise ValueError(f"{url}: only addresses with https are used")
 

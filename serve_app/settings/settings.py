@@ -83,11 +83,6 @@ class Settings(StageSettings):
         return tuple(name for name in self.databases if not allowed or name in allowed)
 
     @property
-    def models_folder(self) -> Path:
-        """Where weights are kept."""
-        return self.home / "models"
-
-    @property
     def uses_embedded_server(self) -> bool:
         """True if any connection is to the embedded PostgreSQL."""
         connections = [self.index.connection]

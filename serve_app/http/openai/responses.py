@@ -9,7 +9,6 @@ from typing import Any
 
 from nl2sql.answers import Trace
 
-OWNER = "quorumsql"
 DEFAULT_MODEL = "quorumsql"
 # When this process started; a database has no date of its own.
 _CREATED = int(time.time())
@@ -23,7 +22,7 @@ _ERROR_TYPES = {
 
 def build_model(name: str) -> dict[str, Any]:
     """A database as a model."""
-    return {"id": name, "object": "model", "created": _CREATED, "owned_by": OWNER}
+    return {"id": name, "object": "model", "created": _CREATED, "owned_by": DEFAULT_MODEL}
 
 
 def count_usage(trace: Trace | None) -> dict[str, int]:

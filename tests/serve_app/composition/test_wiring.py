@@ -53,7 +53,7 @@ def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_pa
     entry = load_embedder()
     assert entry.file is not None
     wiring = Wiring(SETTINGS.model_copy(update={"home": tmp_path}))
-    downloads = wiring.settings.models_folder / "downloads"
+    downloads = wiring.settings.home / "models" / "downloads"
     downloads.mkdir(parents=True)
     (downloads / entry.file).symlink_to(find_installed_weights())
     store = wiring.models.build_embedder_store()

@@ -16,7 +16,7 @@ from serve_app.operations.measuring import (
     measure,
     name_run,
 )
-from serve_app.operations.variants import build_variant, build_variants, override
+from serve_app.operations.variants import build_variants, override
 from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 from tests.fakes import build_settings, count_fake_tokens
@@ -54,10 +54,10 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
 
 def test_a_run_is_named_for_people_and_unlike_any_other(tmp_path: Path) -> None:
     options = MeasureOptions(tmp_path, "shop.jsonl", sample=5, seed=3, evidence=True)
-    variant = build_variant(SETTINGS, 4, "")
+    (variant,) = build_variants(SETTINGS, [4])
     name = name_run(build_manifest(BENCHMARK, variant, options))
     assert name.startswith("shop-set-5s3-evidence-k4-")
-    other = build_variant(override(SETTINGS, ["bm25=false"]), 4, "")
+    (other,) = build_variants(override(SETTINGS, ["bm25=false"]), [4])
     assert name != name_run(build_manifest(BENCHMARK, other, options))
     assert name == name_run(build_manifest(BENCHMARK, variant, options))
 
@@ -149,7 +149,7 @@ async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
         (override(wiring.settings, ["autocorrect=false"]), 4),
         (wiring.settings, 2),
     ):
-        variant = build_variant(settings, k, "")
+        (variant,) = build_variants(settings, [k])
         (folder,) = await measure(ready, (variant,), options, SilentReporter(), engine=model)
         manifest, (record,) = read_run(folder)
         assert record.correct

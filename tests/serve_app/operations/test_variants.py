@@ -6,7 +6,7 @@ import pytest
 
 from nl2sql.errors import SettingsError
 from quorumsql.contract.model import CandidateCount
-from serve_app.operations.variants import build_variant, build_variants, override
+from serve_app.operations.variants import build_variants, override
 from tests.fakes import build_settings
 
 SETTINGS = build_settings()
@@ -38,7 +38,7 @@ def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str
 
 def test_a_baseline_that_there_is_not_is_an_error() -> None:
     with pytest.raises(SettingsError, match="no baseline 'fancy'"):
-        build_variant(SETTINGS, None, "fancy")
+        build_variants(SETTINGS, (), "fancy")
 
 
 @pytest.mark.parametrize(
