@@ -22,13 +22,17 @@ def add_to_exam(path: Path, examples: Iterable[VerifiedExample]) -> tuple[str, .
     ``examples`` are in the order of their age. Only feedback that a reviewer gave counts, of a
     question the latest. Raises SettingsError if the file is no questions file.
     """
-    latest = {
-        (example.database, fold_question(example.question)): example
-        for example in examples
-        if example.source == "feedback" and example.reviewed
-    }
+    keys: dict[str, tuple[str, str]] = {}
+    latest: dict[tuple[str, str], VerifiedExample] = {}
+    for example in examples:
+        if example.source == "feedback" and example.reviewed:
+            key = example.database, fold_question(example.question)
+            keys[example.id[:_ID_CHARS]], latest[key] = key, example
     for entry in read_json_line_entries(path) if path.exists() else ():
-        latest.pop((entry.text("database"), fold_question(entry.text("question"))), None)
+        key = entry.text("database"), fold_question(entry.text("question"))
+        # By its id too: the text may have been corrected in the file.
+        for had in (key, keys.get(entry.optional_text("id"), key)):
+            latest.pop(had, None)
     if latest:
         is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
         with path.open("a", encoding="utf-8") as file:

@@ -40,6 +40,17 @@ def test_only_what_a_reviewer_gave_becomes_a_question(tmp_path: Path) -> None:
     assert "mia" not in path.read_text()
 
 
+def test_a_question_that_was_edited_in_the_file_is_not_added_again(tmp_path: Path) -> None:
+    path = tmp_path / "exam.jsonl"
+    misspelt = replace(GIVEN, question="How many ordrs?")
+    add_to_exam(path, (misspelt,))
+    path.write_text(path.read_text().replace("ordrs", "orders"))
+    right, later = replace(GIVEN, id="f" * 16), replace(misspelt, id="a" * 16, sql="SELECT 1")
+    for given in ((misspelt,), (misspelt, right), (misspelt, later), (later, misspelt)):
+        assert add_to_exam(path, given) == ()
+    assert len(load_benchmark(str(path), configured=["shop"]).examples) == 1
+
+
 def test_what_the_file_has_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "exam.jsonl"
     text = '{"id": "1", "database": "shop", "question": "How many orders", "query": ["SELECT 7"]}'
