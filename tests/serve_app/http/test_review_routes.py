@@ -32,7 +32,7 @@ async def judge(
     return id_
 
 
-async def ask_back(service: PageService, name: str, question: str, sql: str = COUNT) -> None:
+async def ask_back(service: PageService, name: str, question: str, *readings: str) -> None:
     """Stores a turn of a conversation that ended in a question to the person."""
     value = PRINCIPALS[name]
     attributes = tuple(value.get("attributes", {}).items())
@@ -44,7 +44,7 @@ async def ask_back(service: PageService, name: str, question: str, sql: str = CO
         outcome="clarify",
         sql="",
         asked_at=datetime.now(UTC),
-        interpretations=(sql, ACTIVE),
+        interpretations=readings,
     )
     owner = identify_owner(Principal(name, tuple(value["roles"]), attributes))
     await ConversationStore(service.store).add(owner, "s1", turn, most=9)
@@ -113,18 +113,20 @@ async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
 
 async def test_the_gravest_comes_first_with_its_cause_and_a_fix(service: PageService) -> None:
     await judge(service, "mia", "How many are active?", correction=ACTIVE)
-    await ask_back(service, "ada", "How many of them?")
+    await ask_back(service, "ada", "How many of them?", COUNT, ACTIVE)
+    await ask_back(service, "ada", "How many with one reading?", COUNT)
     await judge(service, "mia", "How many in 31?")
     await judge(service, "mia", "How many?")
     found = await list_entries(service, "ada")
     assert [(each["kind"], each["cause"], each["question"]) for each in found] == [
         ("wrong", "other", "How many?"),
         ("wrong", "value", "How many in 31?"),
+        ("asked_back", "other", "How many with one reading?"),
         ("asked_back", "definition", "How many of them?"),
         ("corrected", "value", "How many are active?"),
     ]
-    assert found[2]["fix"] == "Define the word of the question that means status: ACT."
-    assert found[3]["fix"].endswith("to the synonyms of the value status: ACT.")
+    assert found[3]["fix"] == "Define the word of the question that means status: ACT."
+    assert found[4]["fix"].endswith("to the synonyms of the value status: ACT.")
     assert await list_questions(service, "ada", state="done") == []
     # The cursor of another list.
     cursor = write_cursor("2026-01-01T00:00:00+00:00", "x")
@@ -135,9 +137,9 @@ async def test_the_gravest_comes_first_with_its_cause_and_a_fix(service: PageSer
 async def test_what_was_asked_back_is_shown_to_who_asked_until_it_is_settled(
     service: PageService,
 ) -> None:
-    await ask_back(service, "mia", "Asked by mia?")
-    await ask_back(service, "ravi", "Asked by ravi?")
-    await ask_back(service, "ravi", "Now hidden?", sql=PAY)
+    await ask_back(service, "mia", "Asked by mia?", COUNT)
+    await ask_back(service, "ravi", "Asked by ravi?", COUNT, ACTIVE)
+    await ask_back(service, "ravi", "Now hidden?", PAY, ACTIVE)
     assert await list_questions(service, "ada") == []
     (entry,) = await list_entries(service, "ravi")
     assert (entry["question"], entry["given_by"]) == ("Asked by ravi?", "ravi")

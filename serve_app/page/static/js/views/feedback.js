@@ -37,7 +37,7 @@ export function useFeedback(answer) {
       const body = { question: answer.rewritten || answer.question, verdict, correction, ...refer(answer) };
       const { outcome, id } = await requestJson("feedback", { method: "POST", body });
       const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
-      const message = `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is a question of the exam." : ""}`;
+      const message = `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
       setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said }));
       return true;
     } catch (problem) {

@@ -60,7 +60,8 @@ function Entry({ entry: listed, close }) {
   const feedback = useFeedback(answer);
   // The service has marked it as done; it stays in sight, so that it can be undone.
   const entry = feedback.saved ? { ...listed, state: "done", corrected_by: me.value.name } : listed;
-  const second = entry.kind === "asked_back" ? "The other reading" : entry.correction ? "The correction" : "No correction came with it";
+  const isAsked = entry.kind === "asked_back";
+  const second = entry.correction ? (isAsked ? "The other reading" : "The correction") : isAsked ? "There was no other reading" : "No correction came with it";
   return html`<li class="review-entry">
     <h3><${Text} value=${entry.question} /></h3>
     <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && entry.reviewed_by !== entry.corrected_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
@@ -69,7 +70,7 @@ function Entry({ entry: listed, close }) {
     <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} label="The answer’s query" /></figure>
       <figure><figcaption class="faint">${second}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label=${second} />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
-      ${entry.state === "open" && entry.kind !== "asked_back" && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
+      ${entry.state === "open" && !isAsked && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}
     ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} />`}
   </li>`;
