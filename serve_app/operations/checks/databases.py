@@ -42,10 +42,7 @@ def check_definitions_alone(
     """Checks the definitions of ``databases``, by default of all. Raises as ``check_databases``."""
     wiring = build_wiring(settings, start_embedded_server(settings, reporter))
     for name in map(settings.database_name, databases or settings.databases):
-        if settings.databases[name].semantics is None:
-            yield Check("definitions", "warning", "no file is named", databases=(name,))
-        else:
-            yield asyncio.run(_check_semantics(wiring, name))
+        yield asyncio.run(_check_semantics(wiring, name))
 
 
 async def _check_all(wiring: Wiring, names: Sequence[str]) -> list[Check]:
@@ -118,7 +115,9 @@ async def _check_semantics(wiring: Wiring, database: str) -> Check:
     """Checks the definitions: names, joins, the guard and EXPLAIN. Those that are wrong are not
     used, and a service does not start with them."""
     path = wiring.settings.databases[database].semantics
-    assert path is not None
+    if path is None:
+        remedy = f"Set databases.{database}.semantics, or name the databases that have definitions."
+        return Check("definitions", "failed", "no file is named", remedy, (database,))
     try:
         file = load_semantics(path)
         catalog = await asyncio.to_thread(wiring.source(database).read_catalog)

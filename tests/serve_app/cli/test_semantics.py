@@ -58,10 +58,12 @@ def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, c
         "✓ definitions of shop: 3 fit\n",
     )
     file.write_text(out.replace("total", "totl"))
-    code, out, _ = call(config, "doctor", "--definitions", "--json")
-    assert code == 1
-    found = {check["databases"][0]: check["status"] for check in json.loads(out)["checks"]}
-    assert found == {"shop": "failed", "bare": "warning"}
+    assert call(config, "doctor", "shop", "--definitions")[0] == 1
+
+
+def test_a_database_without_a_file_of_definitions_does_not_pass(config: Path, call: Call) -> None:
+    code, out, _ = call(config, "doctor", "bare", "--definitions")
+    assert (code, out.splitlines()[0]) == (1, "✗ definitions of bare: no file is named")
 
 
 def test_nothing_to_import_is_no_success(config: Path, call: Call) -> None:
