@@ -93,7 +93,7 @@ def run(
         seed=seed,
         evidence=evidence,
         fresh=fresh,
-        repeat=gate is not None and not update,
+        repeat=gate is not None,
         concurrency=concurrency,
         samples=samples,
     )

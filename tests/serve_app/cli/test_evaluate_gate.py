@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from evaluation.metrics.metrics import summarize
@@ -18,7 +19,10 @@ from nl2sql.errors import SettingsError
 from serve_app.cli.app import app
 from serve_app.cli.evaluate.run import pass_gate
 from serve_app.cli.output import Output
+from serve_app.settings import Settings
 from tests.evaluation.builders import build_manifest, build_record
+from tests.execution.sqlite.shop import build_shop
+from tests.serve_app.cli.conftest import Call
 
 NAMES = [f"q{number}" for number in range(40)]
 
@@ -101,3 +105,24 @@ def test_a_gate_takes_one_run(options: tuple[str, ...]) -> None:
     result = CliRunner().invoke(app, ["eval", "run", *options])
     assert result.exit_code == 2
     assert "judges one run" in result.output
+
+
+def test_kept_results_are_of_a_run_made_now(
+    tmp_path: Path, demo_settings: Settings, call: Call
+) -> None:
+    build_shop(tmp_path / "shop.db")
+    config, exam = tmp_path / "quorumsql.yaml", tmp_path / "exam.jsonl"
+    settings = {
+        "home": str(demo_settings.home),
+        "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
+        "model": {"engine": "openai", "name": "none", "base_url": "http://127.0.0.1:9/v1"},
+    }
+    config.write_text(yaml.safe_dump(settings))
+    # It is refused without the model.
+    question = {"id": "1", "database": "shop", "question": "DROP TABLE Orders", "query": "SELECT 1"}
+    exam.write_text(json.dumps(question))
+    arguments = ("eval", "run", str(exam), "--gate", str(tmp_path / "kept.json"), "--update")
+    for _ in range(2):
+        code, out, error = call(config, *arguments, "--output", str(tmp_path / "runs"))
+        assert (code, error) == (0, ""), out
+    assert len(list((tmp_path / "runs").iterdir())) == 2
