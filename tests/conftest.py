@@ -18,10 +18,16 @@ from xdist.scheduler import LoadScopeScheduling
 from execution.postgres.embedded import EmbeddedServer
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
-from serve_app.operations.preparation import build_wiring, demo_version, load_demo_databases
+from serve_app.operations.preparation import (
+    build_wiring,
+    demo_version,
+    load_demo_databases,
+    start_embedded_server,
+)
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, parse_settings
 from tests.demo import MODULES
+from tests.fakes import FakeReporter
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quieten
 
 ROOT = Path(__file__).parent.parent
@@ -117,17 +123,21 @@ def demo_settings() -> Iterator[Settings]:
 
 
 @pytest.fixture(scope="session")
-def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
+def first_start() -> FakeReporter:
+    """Hears how ``embedded_server`` is set up."""
+    return FakeReporter()
+
+
+@pytest.fixture(scope="session")
+def embedded_server(demo_settings: Settings, first_start: FakeReporter) -> Iterator[EmbeddedServer]:
     """The running embedded server, with both databases loaded, and ``PRISTINE``."""
-    server = EmbeddedServer(demo_settings.home / "postgres")
-    server.start()
+    server = start_embedded_server(demo_settings, first_start)
+    assert server is not None
     # Nor does it sync when it stops: its folder is deleted.
     quieten(server)
     first, *others = demo_settings.databases
     alone = {first: demo_settings.databases[first]}
-    load_demo_databases(
-        demo_settings.model_copy(update={"databases": alone}), server, SilentReporter()
-    )
+    load_demo_databases(demo_settings.model_copy(update={"databases": alone}), server, first_start)
     for name in (*others, PRISTINE):
         # Rows are generated and checked once; a copy is the same.
         copy_database(server, first, name)

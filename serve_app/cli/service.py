@@ -19,11 +19,13 @@ import typer
 from nl2sql.errors import DatabaseUnavailable
 from quorumsql.client import Client
 from quorumsql.contract.status import StatusResponse
+from quorumsql.loopback import is_loopback
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.output import Output, print_document, prints, say, show_value
 from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.background import (
+    check_exposure,
     check_passwords,
     check_port,
     is_ready,
@@ -110,6 +112,7 @@ def _serve_in_background(cli: CliContext) -> None:
 
 def _check(settings: Settings) -> None:
     """What can be known before minutes of preparation. Raises SettingsError."""
+    check_exposure(settings, is_exposed=not is_loopback(settings.serve.host))
     check_port(settings.serve)
     check_passwords(settings)
 
@@ -169,9 +172,9 @@ def _start(settings: Settings, tell_prepared: Callable[[], None]) -> None:
 
     try:
         wiring = _prepare(settings, reporter)
+        started.result()  # while whoever waits for us in the background still hears of an error
         tell_prepared()
         with reporter.step(_LAST_STEP) as step:
-            started.result()
             run_application(wiring)
             step.finish(f"ready at {service_url(settings)}")
     except BaseException:

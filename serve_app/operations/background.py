@@ -54,6 +54,21 @@ def check_port(settings: ServeSettings) -> None:
         )
 
 
+def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
+    """Raises SettingsError if other machines could ask anonymously and this is not allowed.
+
+    Nobody opens a service to the network by accident.
+    """
+    if is_exposed and not (settings.identity.needs_token or settings.serve.allow_anonymous):
+        raise SettingsError(
+            "The service would answer anyone on the network: it listens beyond this machine, and "
+            "no principal has a token.",
+            hint="Name a token under identity.principals.NAME.token_env, set identity.api_keys or "
+            "identity.jwt, or set serve.allow_anonymous: true if a proxy in front of it "
+            "authenticates clients.",
+        )
+
+
 def check_passwords(settings: Settings) -> None:
     """Raises SettingsError for a password that is not in the environment.
 
@@ -86,9 +101,8 @@ Serve = Callable[[Callable[[], None]], None]
 def spawn_service(home: Path, serve: Serve) -> None:
     """Runs ``serve`` in a new process, whose id it stores under ``home``.
 
-    Returns when it is prepared: until then it shows its progress on our standard output, then it
-    writes to ``serve.log``, as its standard error does from the start. Raises the QuorumError that
-    ended it before that, Unavailable if it died.
+    Returns when it is prepared: until then it writes to our standard output and standard error,
+    then to ``serve.log``. Raises the QuorumError that ended it before that, Unavailable if it died.
 
     The process is a fork, so nothing is imported twice. This one must have no threads.
     """
@@ -109,8 +123,13 @@ def spawn_service(home: Path, serve: Serve) -> None:
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
         raise
-    error = pickle.loads(outcome) if outcome else _describe_death(home)
-    if error is not None:
+    if not outcome:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        raise Unavailable(
+            f"The service ended while it was being prepared, with exit code {code}.",
+            hint="What it said is above. -9 is often a lack of memory.",
+        )
+    if (error := pickle.loads(outcome)) is not None:
         os.waitpid(pid, 0)
         raise error
 
@@ -121,11 +140,11 @@ def _run_detached(serve: Serve, home: Path, told: BinaryIO) -> None:
     log = os.open(home / "serve.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.dup2(log, 2)
 
     def tell(error: QuorumError | None) -> None:
-        sys.stdout.flush()
-        os.dup2(log, 1)
+        for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+            stream.flush()
+            os.dup2(log, number)
         with told:
             pickle.dump(error, told)
 

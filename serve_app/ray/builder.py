@@ -17,6 +17,7 @@ from ray.serve import Application
 
 from generation.engines.choice import has_gpu
 from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import check_exposure
 from serve_app.ray.engine_replica import EngineReplica
 from serve_app.ray.ingress import Ingress
 from serve_app.ray.stage_replica import StageReplica
@@ -27,7 +28,6 @@ from serve_app.ray.stages import (
     build_repairer,
     build_retrieval,
 )
-from serve_app.ray.starting import check_exposure
 from serve_app.settings import load_settings
 
 # The ingress decides which request is answered next. Serve itself must not hold back requests that

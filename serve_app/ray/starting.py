@@ -14,10 +14,10 @@ from typing import Any
 
 import ray
 
-from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.errors import Unavailable
 from quorumsql.loopback import is_loopback
 from serve_app.http.proxy_settings import prepare_proxy
-from serve_app.operations.background import check_port
+from serve_app.operations.background import check_exposure, check_port
 from serve_app.ray.tracing import prepare_tracing
 from serve_app.settings import Settings
 
@@ -104,18 +104,3 @@ def connect_ray(address: str, **options: Any) -> None:
             f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
             hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
         ) from error
-
-
-def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
-    """Raises SettingsError if other machines could ask anonymously and this is not allowed.
-
-    Nobody opens a service to the network by accident.
-    """
-    if is_exposed and not (settings.identity.needs_token or settings.serve.allow_anonymous):
-        raise SettingsError(
-            "The service would answer anyone on the network: it listens beyond this machine, and "
-            "no principal has a token.",
-            hint="Name a token under identity.principals.NAME.token_env, set identity.api_keys or "
-            "identity.jwt, or set serve.allow_anonymous: true if a proxy in front of it "
-            "authenticates clients.",
-        )

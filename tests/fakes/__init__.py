@@ -22,6 +22,7 @@ from tests.fakes.databases import FakeCatalogs, FakeExecutor, FakeGuard, FakeVis
 from tests.fakes.index import AUDIT_ENTRY, FakeEmbedder, FakeIndexStore, FakeIndexWriter
 from tests.fakes.model import FakeEngine, StubEngine, count_fake_tokens
 from tests.fakes.queue import Queue
+from tests.fakes.reporter import FakeReporter
 from tests.fakes.shop import (
     CUSTOMERS,
     EMPLOYEES,
@@ -66,6 +67,7 @@ __all__ = [
     "FakePlanner",
     "FakeRanker",
     "FakeRepairer",
+    "FakeReporter",
     "FakeRetriever",
     "FakeVisibility",
     "Queue",

@@ -113,6 +113,25 @@ def test_a_missing_password_is_told_before_minutes_of_preparation(
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--background"]], ids=" ".join)
+def test_an_open_service_is_refused_before_minutes_of_preparation(
+    tmp_path: Path, command: list[str], call: Call
+) -> None:
+    config = tmp_path / "quorumsql.yaml"
+    config.write_text(
+        yaml.safe_dump(
+            {
+                "home": str(tmp_path / "home"),
+                "serve": {"host": "0.0.0.0", "port": 8199},
+                "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
+            }
+        )
+    )
+    code, _, error = call(config, *command)
+    assert (code, "anyone on the network" in error) == (1, True)
+    assert not (tmp_path / "home").exists()
+
+
 @pytest.mark.parametrize("said", ["", "connection refused."])
 def test_an_error_says_its_cause_and_what_to_do_once(
     said: str, capsys: pytest.CaptureFixture[str]

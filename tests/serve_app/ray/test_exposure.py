@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from nl2sql.errors import SettingsError
+from serve_app.operations.background import check_exposure
 from serve_app.ray.builder import build_app
-from serve_app.ray.starting import check_exposure, start_serve
+from serve_app.ray.starting import start_serve
 from serve_app.settings import parse_settings
 
 DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}

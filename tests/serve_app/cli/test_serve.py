@@ -1,0 +1,48 @@
+"""What ``quorumsql serve --background`` tells of an error while the service starts."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from execution.postgres.embedded import EmbeddedServer
+from serve_app.settings import Settings
+from tests.retrieval.index_store.conftest import create_index
+
+
+def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
+    tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    create_index(embedded_server, "serve_index")
+    with sqlite3.connect(tmp_path / "shop.sqlite") as shop:
+        shop.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
+    shop.close()
+    config = tmp_path / "quorumsql.yaml"
+    config.write_text(
+        yaml.safe_dump(
+            {
+                "home": str(demo_settings.home),
+                "index": {"connection": {"url": "embedded:serve_index"}},
+                "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
+                "model": {"engine": "openai", "base_url": "http://127.0.0.1:1/v1", "name": "m"},
+                "serve": {"port": 8198, "dashboard": False},
+            }
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "-c", str(config), "serve", "--background"],
+        env={**os.environ, "RAY_ADDRESS": "nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, "Index of shop" in done.stdout) == (1, True)
+    told = " ".join(done.stderr.split())
+    assert told.startswith("error: Ray did not start: Invalid address format: nowhere → Close")
+    assert (demo_settings.home / "serve.log").read_text() == ""
