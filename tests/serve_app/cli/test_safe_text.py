@@ -122,6 +122,7 @@ def test_no_command_prints_past_the_safe_console() -> None:
     allowed = {
         "output.py": {"typer.echo(", "sys.stdout"},  # escapes, or makes safe
         "keys.py": {"typer.echo("},  # a new key
+        "app.py": {"typer.echo("},  # the version
     }
     folder = ROOT / "serve_app" / "cli"
     found: dict[str, set[str]] = {}
