@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nl2sql.types import Principal
-from retrieval.index_store.credentials import PREFIX, ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.service.identity.jwt_verifier import JwtVerifier
-from serve_app.service.identity.sign_ins import SignIns
-from serve_app.service.identity.static_tokens import build_unknown, read_bearer_token
+from serve_app.service.identity.sign_ins import SignIns, read_token
+from serve_app.service.identity.static_tokens import read_bearer_token
 from serve_app.settings.identity import IdentitySettings
 
 
@@ -36,13 +36,5 @@ class Identifier:
         if cookie and not authorization and self.sign_ins is not None:
             return await self.sign_ins.identify(cookie)
         token = read_bearer_token(authorization)
-        principal = self.settings.find_by_token(token)
-        if principal is not None:
-            return principal
-        if self.keys is not None and token.startswith(PREFIX):
-            key = await self.keys.find(token)
-            if key is not None:
-                return key.principal
-        elif self.verifier is not None and token.count(".") == 2:
-            return await self.verifier.verify(token)
-        raise build_unknown()
+        found, _ = await read_token(token, self.settings, self.keys, self.verifier)
+        return found.principal

@@ -37,17 +37,10 @@ class JwtVerifier:
         self._settings = settings
         self._keys = PublicKeys(partial(read_keys, settings))
 
-    async def verify(self, token: str) -> Principal:
-        """The principal of a valid token.
-
-        Raises Unauthenticated; Unavailable if the issuer's keys cannot be read.
-        """
-        return (await self.read(token)).principal
-
     async def read(self, token: str, *, audience: str = "") -> SignedToken:
         """What a valid token says; ``audience`` replaces the configured one.
 
-        Raises as ``verify`` does.
+        Raises Unauthenticated; Unavailable if the issuer's keys cannot be read.
         """
         if len(token) > _MOST_TOKEN_CHARS:
             raise _refuse("it is too long")

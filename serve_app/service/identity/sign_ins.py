@@ -230,23 +230,11 @@ class SignIns:
         return self._provider
 
     async def _sign_in(self, token: str) -> NewSignIn:
-        lasts_s = self._lasts_s
-        if (principal := self._settings.find_by_token(token)) is not None:
-            sign_in = SignIn("static", _hash(token), principal)
-        elif self._keys is not None and token.startswith(PREFIX):
-            key = await self._keys.find(token)
-            if key is None:
-                raise build_unknown()
-            sign_in = SignIn("key", key.id, key.principal)
-        elif self._verifier is not None and token.count(".") == 2:
-            signed = await self._verifier.read(token)
-            sign_in = SignIn("signed", self._settings.jwt.issuer, signed.principal)
-            lasts_s = min(lasts_s, signed.expires_at - time.time())
-            if lasts_s < 1:
-                # Tokens are accepted for some seconds more, because clocks differ.
-                raise Unauthenticated("The signed token is refused: it has expired.")
-        else:
-            raise build_unknown()
+        sign_in, expires_at = await read_token(token, self._settings, self._keys, self._verifier)
+        lasts_s = min(self._lasts_s, expires_at - time.time())
+        if lasts_s < 1:
+            # Tokens are accepted for some seconds more, because clocks differ.
+            raise Unauthenticated("The signed token is refused: it has expired.")
         return await self._create(sign_in, lasts_s)
 
     async def _create(self, sign_in: SignIn, lasts_s: float) -> NewSignIn:
@@ -294,6 +282,28 @@ class SignIns:
     def _client(self) -> str:
         """The provider and this service's name there; sign-ins at others have ended."""
         return f"{self._settings.jwt.issuer} {self._settings.login.client_id}"
+
+
+async def read_token(
+    token: str,
+    settings: IdentitySettings,
+    keys: ApiKeyStore | None,
+    verifier: JwtVerifier | None,
+) -> tuple[SignIn, float]:
+    """The sign-in that a token would make, with its principal, and when the token expires.
+
+    That is in seconds since 1970; infinite where each request looks whether it still counts. Raises
+    Unauthenticated, Unavailable.
+    """
+    if (principal := settings.find_by_token(token)) is not None:
+        return SignIn("static", _hash(token), principal), math.inf
+    if keys is not None and token.startswith(PREFIX):
+        if (key := await keys.find(token)) is not None:
+            return SignIn("key", key.id, key.principal), math.inf
+    elif verifier is not None and token.count(".") == 2:
+        signed = await verifier.read(token)
+        return SignIn("signed", settings.jwt.issuer, signed.principal), signed.expires_at
+    raise build_unknown()
 
 
 def _hash(token: str) -> str:
