@@ -4,8 +4,7 @@
 
 ``data/benchmarks/verified/queries.jsonl`` are twenty queries over the demo as ``examples import``
 reads them, ``questions.jsonl`` their paraphrases with the values that they give, and near misses,
-which no query may answer. The rules were made on every second query (``look``); the other half was
-only counted.
+which no query may answer. The rules were made on every second query (``look``).
 """
 
 from __future__ import annotations

@@ -33,7 +33,12 @@ from retrieval.examples.records import (
     name_vectors,
     strip_sql,
 )
-from retrieval.index_store.example_store import ExampleStore, StoredState, VerifiedExample
+from retrieval.index_store.example_store import (
+    ExampleStore,
+    StoredState,
+    VerifiedExample,
+    fold_question,
+)
 from retrieval.index_store.store import IndexStore
 
 _BATCH = 64
@@ -74,17 +79,19 @@ async def import_pairs(
 ) -> ImportReport:
     """Stores the pairs whose query ``principal`` may run; ``progress(done, total)`` counts pairs.
 
+    A pair replaces an earlier file's with the same question and roles; the last of a file counts.
     Raises IndexUnavailable, DatabaseUnavailable, PolicyError, SettingsError for the embedder.
     """
     name = name_vectors(embedder.name)
     present = await store.list_embedded(database)
+    latest = {pair.key: pair for pair in pairs}
     stored = known = 0
     left_out: list[RejectedPair] = []
     slots = asyncio.Semaphore(_CONCURRENT)
 
     async def verify(pair: Pair) -> VerifiedExample | Rejected:
         try:
-            sql = pair.bind(dialect)
+            question, sql = pair.fill(dialect)
         except (SqlglotError, ValueError) as error:
             return Rejected(str(error))
         async with slots:
@@ -94,7 +101,7 @@ async def import_pairs(
             return verified
         return build_example(
             database,
-            pair.ask(),
+            question,
             verified.sql,
             verified.tables,
             dialect=dialect,
@@ -109,9 +116,12 @@ async def import_pairs(
     for start in range(0, len(pairs), _BATCH):
         fresh: dict[str, tuple[int, Pair]] = {}
         for number, pair in enumerate(pairs[start : start + _BATCH], start=start + 1):
+            if pair != latest[pair.key]:
+                reason = "A later pair has the same question and roles."
+                left_out.append(RejectedPair(number, pair.question, reason))
+                continue
             id_ = _identify(database, pair, dialect)
-            roles = tuple(sorted(set(pair.roles)))
-            state = StoredState(name, roles, pair.title, pair.write_pattern())
+            state = StoredState(name, tuple(sorted(pair.key[1])), pair.title, pair.write_pattern())
             if id_ in fresh or present.get(id_) == state:
                 known += 1
             else:
@@ -128,6 +138,8 @@ async def import_pairs(
             vectors = await asyncio.to_thread(
                 embedder.embed, [example.masked for example in examples]
             )
+            # Before: what a killed run left out, the next one brings.
+            await store.remove_replaced(examples)
             await store.put(examples, vectors, name)
             stored += len(examples)
         progress(min(start + _BATCH, len(pairs)), len(pairs))
@@ -136,10 +148,11 @@ async def import_pairs(
 
 def _identify(database: str, pair: Pair, dialect: str) -> str:
     try:
-        sql = strip_sql(pair.bind(dialect), dialect)
+        question, sql = pair.fill(dialect)
+        sql = strip_sql(sql, dialect)
     except (SqlglotError, ValueError):
-        sql = pair.sql  # the verifier will report the error
-    return identify_example(database, pair.ask(), normal_form(sql, dialect), access="")
+        question, sql = pair.question, pair.sql  # verifying will report the error
+    return identify_example(database, question, normal_form(sql, dialect), access="")
 
 
 async def refresh_examples(
@@ -203,6 +216,11 @@ class Pair(BaseModel):
             raise ValueError("it holds a null character")
         return self
 
+    @property
+    def key(self) -> tuple[str, frozenset[str]]:
+        """Equal for the same question for the same roles."""
+        return fold_question(self.question), frozenset(self.roles)
+
     def build_pattern(self) -> Pattern:
         """The query with its parameters."""
         return Pattern((self.question, *self.phrasings), self.sql, self.parameters)
@@ -217,18 +235,14 @@ class Pair(BaseModel):
         day = self.verified_at
         return datetime.combine(day, time.min, UTC) if day is not None else None
 
-    def ask(self) -> str:
-        """The question with the default values."""
-        return self.build_pattern().ask() if self.parameters else self.question
-
-    def bind(self, dialect: str) -> str:
-        """The query with the default values. Raises SqlglotError, ValueError."""
-        if not self.write_pattern():
-            return self.sql
+    def fill(self, dialect: str) -> tuple[str, str]:
+        """Question and query with the default values. Raises SqlglotError, ValueError."""
         pattern = self.build_pattern()
-        if error := pattern.find_error(dialect):
+        if self.write_pattern() and (error := pattern.find_error(dialect)):
             raise ValueError(error)
-        return pattern.bind(pattern.list_defaults(), dialect) if self.parameters else self.sql
+        if not self.parameters:
+            return self.question, self.sql
+        return pattern.ask(), pattern.bind(pattern.list_defaults(), dialect)
 
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:

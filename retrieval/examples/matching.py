@@ -1,13 +1,14 @@
 """Decides whether a question asks what a verified query answers, with other values.
 
 By words alone, and never on a near miss: without its values, the question must have the content
-words of a phrasing, each once. A word may be another form of it or a synonym, unless it names
+words of a phrasing in their order. A word may be another form of it or a synonym, unless it names
 something else in the schema. What is counted, grouped or compared, who and when, must be equal too.
 In languages other than English, all words must be equal, in their order.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -18,11 +19,10 @@ from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import TIME_WORDS
 from nl2sql.types import ValueMatch
 from nl2sql.words import STOP_WORDS, split_words
-from retrieval.examples.parameters import Parameter, Pattern
+from retrieval.examples.parameters import Parameter, Pattern, list_slots
 from retrieval.examples.question_items import (
     Reading,
     Token,
-    is_past,
     read_items,
     read_phrasing,
     read_tokens,
@@ -30,6 +30,9 @@ from retrieval.examples.question_items import (
 from retrieval.values.phrases import GENERIC, fold_text, fold_words
 from retrieval.vocabulary.terms import expand_words, related_words
 
+_PAST = frozenset(("was", "were", "had", "did"))
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_WITHOUT_SYNONYMS = GENERIC | TIME_WORDS | set("income earning gain cost charge".split())
 _ENDINGS = ("d", "ed", "ing")
 _MOST_TOKENS = 80
 _MOST_ASSIGNMENTS = 60
@@ -97,12 +100,12 @@ def _match_phrasing(
 ) -> dict[str, str] | None:
     """The values of the phrasing's parameters; None if the question is another."""
     wanted = read_phrasing(phrasing, pattern)
-    slots = [item.word[1:] for item in wanted.items if item.word.startswith(":")]
+    slots = list_slots(phrasing)
     choices = [spans[slot] for slot in slots]
     if not 0 < prod(map(len, choices)) <= _MOST_ASSIGNMENTS:
         return None
     # "Who was the head?" is not who it is now.
-    if is_past(tokens) and not is_past(read_tokens(phrasing)):
+    if _is_past(tokens) and not _is_past(read_tokens(phrasing)):
         return None
     found: list[dict[str, str]] = []
     for chosen in product(*choices):
@@ -111,7 +114,7 @@ def _match_phrasing(
             continue
         put = _put_slots(tokens, dict(zip(slots, chosen, strict=True)))
         asked = read_items(put, pattern, language)
-        if _is_same(asked, wanted, language, schema_words):
+        if _is_same(asked, wanted, schema_words):
             values = {slot: span.value for slot, span in zip(slots, chosen, strict=True)}
             found += [values] if values not in found else []
     return found[0] if len(found) == 1 else None
@@ -154,52 +157,43 @@ def _put_slots(tokens: Sequence[Token], chosen: Mapping[str, _Span]) -> list[Tok
     """The tokens with parameters in place of their values."""
     put = list(tokens)
     for slot, span in sorted(chosen.items(), key=lambda pair: -pair[1].start):
-        put[span.start : span.end] = [Token("", slot=slot, date=tokens[span.start].date)]
+        put[span.start : span.end] = [Token("", slot=slot)]
     return put
 
 
 # -- comparing -----------------------------------------------------------------------------------
 
 
-def _is_same(asked: Reading, wanted: Reading, language: str, schema_words: Collection[str]) -> bool:
-    """Whether both have the same items; those that name tables and columns in the same order."""
-    if len(asked.items) != len(wanted.items) or language != "en":
-        return asked.items == wanted.items
-    free = list(range(len(wanted.items)))
-    found: dict[int, int] = {}
+def _is_past(tokens: Sequence[Token]) -> bool:
+    """Whether it asks what was, and does not say when; "were cancelled" says what is now."""
+    raw = [token.text.lower() for token in tokens]
+    has_time = any(token.date or _YEAR.fullmatch(token.number) for token in tokens)
+    return not (has_time or _PAST.isdisjoint(raw) or any(word.endswith("ed") for word in raw))
+
+
+def _is_same(asked: Reading, wanted: Reading, schema_words: Collection[str]) -> bool:
+    """Whether both have the same parameters, and the same words in the same order."""
     has_forms = asked.did or wanted.did
-    for is_equal in (True, False):
-        for at, item in enumerate(asked.items):
-            for place in list(free) if at not in found else ():
-                other = wanted.items[place]
-                if item == other or (
-                    not is_equal
-                    and item.mark == other.mark
-                    and _is_alike(item.word, other.word, has_forms, schema_words)
-                ):
-                    found[at] = place
-                    free.remove(place)
-                    break
-    if free:
-        return False
-    places = [found[at] for at in range(len(asked.items))]
-    named = [
-        place
-        for item, place in zip(asked.items, places, strict=True)
-        if not item.mark and not {item.word, wanted.items[place].word}.isdisjoint(schema_words)
-    ]
-    return named == sorted(named)
+    return (
+        asked.slots == wanted.slots
+        and len(asked.words) == len(wanted.words)
+        and all(
+            word == other or _is_alike(word, other, has_forms, schema_words)
+            for word, other in zip(asked.words, wanted.words, strict=True)
+        )
+    )
 
 
 def _is_alike(word: str, other: str, has_forms: bool, schema_words: Collection[str]) -> bool:
     """Whether a word of a question means one of a phrasing.
 
     "Place" is a form of "placed" only in a question with "did": "open tickets" are not those that
-    were opened. Words of counting, comparing and time have no synonyms.
+    were opened. Words of counting, comparing and time, and amounts that differ in accounting, have
+    no synonyms.
     """
     short, long = sorted((word, other), key=len)
     if has_forms and long in (short + ending for ending in _ENDINGS):
         return True
-    if word in schema_words or {word, other} & (GENERIC | TIME_WORDS):
+    if word in schema_words or {word, other} & _WITHOUT_SYNONYMS:
         return False
     return other in {fold_text(related) for related in related_words(word)}

@@ -1,22 +1,21 @@
-"""Reads the content words of a question, with its values or the parameters in their place.
+"""Reads the content words of a question in their order, with its values or parameters apart.
 
-A word keeps what tells its part in the question: "each", "by", "to", and before a value "more than"
-or "top". "How many", "number of" and "count" are one item.
+A word or value keeps what tells its part in the question: "each", "by", "to", "from", and a value
+also "more than" or "top". "How many", "number of" and "count" are one word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import MONTH_WORDS, NUMBER_WORDS, ORDINAL_WORDS, list_english
-from nl2sql.words import STOP_WORDS, split_words
+from nl2sql.words import STOP_WORDS
 from retrieval.examples.parameters import SLOT, Pattern
-from retrieval.values.phrases import GENERIC, fold_text, fold_words
+from retrieval.values.phrases import GENERIC, fold_words
 
 # Function words that say who or when, or what is compared or counted.
 _TELLING = frozenset("how many much when where who whose or than at will".split())
@@ -29,178 +28,131 @@ _ASKING = (_FUNCTION_WORDS | _QUESTIONING | {"please", "you"}) - (
 _MARKS = {"per": "each", "each": "each", "every": "each", "by": "by", "to": "to", "from": "from"}
 # Of a value, they say which it is: "more than 5", "top 5".
 _BEFORE_VALUES = GENERIC | _TELLING
-_PAST = frozenset(("was", "were", "had", "did"))
+_COUNTING = re.compile(r"how many\b|(?:total )?(?:number|count) of\b")
 
-_MONTH = rf"(?:{'|'.join(MONTH_WORDS)})"
+_MONTH = rf"(?P<month>{'|'.join(MONTH_WORDS)})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DATES = (
+    re.compile(rf"\b{_DAY}(?: of)? {_MONTH},? (?P<year>\d{{4}})\b"),
+    re.compile(rf"\b{_MONTH} {_DAY},? (?P<year>\d{{4}})\b"),
+)
+_ORDINAL_QUARTER = re.compile(
+    rf"\b(?:(\d)(?:st|nd|rd|th)|({'|'.join(ORDINAL_WORDS)})) quarter\b", re.IGNORECASE
+)
+_QUARTER = re.compile(r"\b[Qq](?=[1-9]\b|:)")
+_POSSESSIVE = re.compile(r"['\u2019]s?\b")
 _TOKEN = re.compile(
     rf"{SLOT.pattern}"
-    r"|(?P<iso>\b\d{4}-\d\d-\d\d\b)"
-    rf"|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\.?,? (?P<year>\d{{4}})\b"
-    rf"|\b(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year2>\d{{4}})\b"
+    r"|(?P<date>\b\d{4}-\d\d-\d\d\b)"
     # "1.000" is one or a thousand, so it is no number.
     r"|(?P<number>(?<!\w)-?\d+(?:,\d{3})*(?:\.(?!\d{3}(?!\d))\d+)?(?![\w]|[.,]\d))"
-    r"|(?P<quarter>\b[Qq](?=[1-9]\b|:))"
     r"|(?P<word>[^\W_]+)"
     # Signs that may mean something: "> 5 %".
     r"|(?P<sign>[^\w\s.,;:?!&'\"“”\u2018\u2019()\[\]/-])"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_POSSESSIVE = re.compile(r"['\u2019]s?\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``word`` is folded, ``raw`` in lower case; ``slot`` names a parameter.
+    """``text`` as it is written, ``word`` folded; ``slot`` names a parameter.
 
-    ``date``, ``number`` and ``ordinal`` are what it says; a slot has a ``date`` if it may be one.
+    ``date`` and ``number`` are what it says, if it says one.
     """
 
-    word: str
-    raw: str = ""
     text: str = ""
+    word: str = ""
     slot: str = ""
     date: str = ""
     number: str = ""
-    ordinal: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A content word or a parameter (``:name``) of a question, or ``#count``.
-
-    ``mark`` is the word before it that tells its part: ``each``, ``by``, ``to``, ``from``, and
-    before a value also ``top`` or ``than``.
-    """
-
-    word: str
-    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The items of a question; ``did`` if it asks with "did"."""
+    """The content words of a question in their order, and its parameters in any.
 
-    items: tuple[Item, ...]
+    Each parameter is a name with the word before it that tells its part. ``did``: it asks with
+    "did".
+    """
+
+    words: tuple[str, ...]
+    slots: frozenset[tuple[str, str]] = frozenset()
     did: bool = False
 
 
 def read_tokens(text: str) -> list[Token]:
-    """The tokens; "third quarter" is written like "Q3"."""
-    tokens = [_read_token(match) for match in _TOKEN.finditer(_POSSESSIVE.sub("", text))]
-    for at, (one, other) in enumerate(pairwise(tokens)):
-        if one.ordinal and other.word == "quarter":
-            tokens[at : at + 2] = other, replace(one, word=one.ordinal, number=one.ordinal)
-    return tokens
+    """The tokens; "third quarter" and "Q3" are two, and so are dates with names of months one."""
+    text = _POSSESSIVE.sub("", text)
+    for dates in _DATES:
+        text = dates.sub(_write_date, text)
+    text = _ORDINAL_QUARTER.sub(_write_quarter, text)
+    return [_read_token(match) for match in _TOKEN.finditer(_QUARTER.sub("quarter ", text))]
+
+
+def _write_date(match: re.Match[str]) -> str:
+    return f"{match['year']}-{MONTH_WORDS[match['month']]:02}-{int(match['day']):02}"
+
+
+def _write_quarter(match: re.Match[str]) -> str:
+    return f"quarter {match[1] or ORDINAL_WORDS[match[2].lower()]}"
 
 
 def _read_token(match: re.Match[str]) -> Token:
     text = match.group()
     if slot := match[1] or match[2]:
-        return Token("", slot=slot)
-    if match["iso"]:
-        return Token(text, date=text)
-    if day := match["day"] or match["day2"]:
-        month = MONTH_WORDS[match["month"] or match["month2"]]
-        iso = f"{match['year'] or match['year2']}-{month:02}-{int(day):02}"
-        return Token(iso, date=iso)
+        return Token(slot=slot)
+    if match["date"]:
+        return Token(text, text, date=text)
     if match["number"]:
         number = text.replace(",", "")
-        return Token(number, text=text, number=number)
-    if match["quarter"]:
-        return Token("quarter", "quarter")
-    raw = text.lower()
-    # The 3 of "Q3" is a number, and the 1 of "A1" none.
-    number = raw if raw.isdecimal() else str(NUMBER_WORDS.get(raw, ""))
-    found = _ORDINAL.fullmatch(raw)
-    ordinal = found[1] if found else str(ORDINAL_WORDS.get(raw, ""))
+        return Token(text, number, number=number)
     word = text if match["sign"] else "".join(fold_words(text))
-    return Token(word, raw, text, number=number, ordinal=ordinal)
-
-
-@lru_cache(maxsize=1 << 12)
-def _name_values(pattern: Pattern) -> Mapping[str, frozenset[str]]:
-    """What values are called: like the table of their column, or like their parameter."""
-    names = {
-        name: each.column.split(".")[-2] if each.column else name
-        for name, each in pattern.parameters.items()
-    }
-    # "3" is no quarter.
-    return {
-        parameter: frozenset(map(fold_text, split_words(name)[-1:])) - {"quarter"}
-        for parameter, name in names.items()
-    }
+    # The 3 of "Q3" is a number, and the 1 of "A1" none.
+    number = text if text.isdecimal() else str(NUMBER_WORDS.get(text.lower(), ""))
+    return Token(text, word, number=number)
 
 
 @lru_cache(maxsize=1 << 12)
 def read_phrasing(phrasing: str, pattern: Pattern) -> Reading:
     """The items of a phrasing of the pattern."""
-    tokens = [
-        replace(token, date=token.slot)
-        if token.slot and pattern.parameters[token.slot].type == "date"
-        else token
-        for token in read_tokens(phrasing)
-    ]
-    return read_items(tokens, pattern, find_language(phrasing))
+    return read_items(read_tokens(phrasing), pattern, find_language(phrasing))
 
 
 def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Reading:
-    """The content words; in another language than English all words."""
+    """The content words; in another language than English all words and parameters."""
     if language != "en":
-        return Reading(tuple(Item(_spell(token)) for token in tokens))
-    nouns = _name_values(pattern)
-    slots = ["", *(token.slot for token in tokens), ""]
-    # Without what a value is called: "the Finance department", "the year 2024".
-    tokens = [
-        token
-        for token, before, after in zip(tokens, slots, slots[2:], strict=False)
-        if token.word not in nouns.get(before, ()) and token.word not in nouns.get(after, ())
-    ]
-    raw = [token.raw for token in tokens]
+        return Reading(tuple(f":{token.slot}" if token.slot else token.word for token in tokens))
+    raw = [token.text.lower() for token in tokens]
     at = next((at for at, word in enumerate(raw) if word not in _ASKING), len(raw))
-    items: list[Item] = []
-    mark, is_next = "", False
+    words: list[str] = []
+    slots: list[tuple[str, str]] = []
+    mark = ""
     while at < len(tokens):
-        if counted := _find_count(raw, at, is_first=not items):
-            items.append(Item("#count"))
-            at, mark, is_next = at + counted, "", False
-            continue
-        if raw[at : at + 2] == ["how", "much"] or raw[at] in _FUNCTION_WORDS:
-            mark = _MARKS.get(raw[at], "" if is_next else mark)
-            at, is_next = at + 1 + (raw[at] == "how"), False
-            continue
         token = tokens[at]
-        # Of a phrase, the last word is marked; a value is none: "per sales channel 2024".
-        if is_next and items[-1].word.isalpha() and not (token.slot or token.number):
-            items[-1] = Item(items[-1].word, mark and "part")
-        elif is_next:
-            is_text = token.slot and pattern.parameters[token.slot].type == "text"
-            mark = raw[at - 1] if raw[at - 1] in _BEFORE_VALUES and not is_text else ""
-        # "By customers" is who did it, "by customer" is for each.
-        is_each = mark == "by" and not token.slot and token.word == token.raw
-        is_needless = mark == "from" and not token.date
-        items.append(Item(_spell(token), "each" if is_each else "" if is_needless else mark))
-        at, is_next = at + 1, True
-    return Reading(tuple(items), "did" in raw)
+        counted = _COUNTING.match(" ".join(raw[at : at + 3]))
+        if counted or (raw[at] == "count" and not words):
+            words.append("#count")
+            at, mark = at + (len(counted[0].split()) if counted else 1), ""
+            continue
+        # "From 2022 on" is not "from 2022".
+        is_on = raw[at] == "on" and at > 0 and _is_number(tokens[at - 1], pattern)
+        if raw[at] in _FUNCTION_WORDS and not is_on:
+            at, mark = at + 1, _MARKS.get(raw[at], mark)
+            continue
+        if token.slot:
+            before = tokens[at - 1].word if at and _is_number(token, pattern) else ""
+            if before in _BEFORE_VALUES and words[-1:] == [before]:
+                mark = words.pop()
+            slots.append((token.slot, mark))
+        else:
+            # "By customers" is who did it, "by customer" is for each.
+            is_each = mark == "by" and token.word == raw[at]
+            words += filter(None, ("each" if is_each else mark, token.number or token.word))
+        at, mark = at + 1, ""
+    return Reading(tuple(words), frozenset(slots), "did" in raw)
 
 
-def is_past(tokens: Sequence[Token]) -> bool:
-    """Whether it asks what was, and does not say when; "were cancelled" says what is now."""
-    raw = [token.raw for token in tokens]
-    has_time = any(token.date or _YEAR.fullmatch(token.number) for token in tokens)
-    return not (has_time or _PAST.isdisjoint(raw) or any(word.endswith("ed") for word in raw))
-
-
-def _spell(token: Token) -> str:
-    return f":{token.slot}" if token.slot else token.number or token.word
-
-
-def _find_count(raw: Sequence[str], at: int, *, is_first: bool) -> int:
-    """How many words from there say that something is counted; 0 if they do not."""
-    if raw[at : at + 2] == ["how", "many"]:
-        return 2
-    skipped = 1 if raw[at] == "total" else 0
-    said = list(raw[at + skipped : at + skipped + 2])
-    if said in (["number", "of"], ["count", "of"]):
-        return 2 + skipped
-    return 1 if is_first and raw[at] == "count" else 0
+def _is_number(token: Token, pattern: Pattern) -> bool:
+    """Whether it is a number or a date, or a parameter that is one."""
+    if token.slot:
+        return pattern.parameters[token.slot].type != "text"
+    return bool(token.date or token.number)

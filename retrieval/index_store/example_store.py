@@ -55,11 +55,13 @@ _IS_EXPIRED = f"(shape <> '' AND shape <> {_SHAPE.format('tables')})"
 _MAY_ANSWER = f"""
  (source <> 'feedback' OR reviewed OR given_by = %(principal)s) AND NOT {_IS_EXPIRED}
 """
-_CALLED_WRONG = """
+# As ``fold_question`` does.
+_FOLDED = r"btrim(regexp_replace(lower({}), '\s+', ' ', 'g'), ' ?.!')"
+_CALLED_WRONG = f"""
 SELECT 1 FROM quorumsql.feedback f
- WHERE f.database = %(database)s AND f.sql = {sql} AND NOT f.is_right
-   AND lower(f.question) = lower({question}) AND f.given_by = %(principal)s
-   AND f.given_at > {since}
+ WHERE f.database = %(database)s AND f.sql = {{sql}} AND NOT f.is_right
+   AND {_FOLDED.format("f.question")} = {_FOLDED.format("{question}")}
+   AND f.given_by = %(principal)s AND f.given_at > {{since}}
 """
 _IS_VERIFIED = f"""
  {_MAY_ANSWER} AND NOT EXISTS (
@@ -82,6 +84,14 @@ _PATTERNS = f"""
 """
 # Only the first that the guard passes is used.
 _MOST_VERIFIED = 8
+
+# Files in which the question had another query, or its parameters other defaults.
+_FIRST_PHRASING = "nullif({}, '')::json #>> '{{phrasings,0}}'"
+_REMOVE_REPLACED = f"""
+DELETE FROM quorumsql.examples WHERE database = %(database)s AND id <> %(id)s
+   AND source = 'file' AND roles = %(roles)s::text[] AND (folded = %(folded)s
+    OR {_FIRST_PHRASING.format("pattern")} = {_FIRST_PHRASING.format("%(pattern)s")})
+"""
 
 _REPLACE = """
 ON CONFLICT (database, id) DO UPDATE SET question = EXCLUDED.question, masked = EXCLUDED.masked,
@@ -269,6 +279,13 @@ class ExampleStore(TableStore):
             for example, vector in zip(examples, vectors, strict=True)
         ]
         await self._insert("examples", rows, _REPLACE)
+
+    async def remove_replaced(self, examples: Sequence[VerifiedExample]) -> None:
+        """Removes examples of files with the same question and roles as these."""
+        for example in examples:
+            lists = {"roles": list(example.roles), "tables": None}
+            folded = {"folded": fold_question(example.question)}
+            await self._change(_REMOVE_REPLACED, asdict(example) | lists | folded)
 
     async def _read_shape(self, example: VerifiedExample) -> str:
         statement = f"{_INDEXED} SELECT {_SHAPE.format('%(tables)s')}"

@@ -55,6 +55,7 @@ REVENUE = "What was the revenue in Q:quarter :year for the :region?"
         ("revenue not in Q3 2024 for the south", None),
         ("revenue per city in Q3 2024 for the south", None),
         ("revenue in Q3 2024 for the south compared with the north", None),
+        ("revenue from Q3 2024 on for the south", None),
         ("revenue since Q3 2024 for the south", None),
         ("revenue by Q3 2024 for the south", None),
         ("average revenue in Q3 2024 for the south", None),
@@ -83,7 +84,18 @@ def test_all_words_and_values_are_accounted_for(
         ("orders by customers in 2025", "orders for each customer in :year", False),
         ("What did customers place in 2025?", "What customers placed in :year", True),
         ("Which tickets are open in 2025?", "Which tickets were opened in :year?", False),
-        ("top 10 orders of the year 2025", "top ten orders of :year", True),
+        ("orders from 2025 on", "orders in :year", False),
+        ("orders from 2025 on", "orders from :year", False),
+        ("orders from 2025", "orders in :year", False),
+        (
+            "Which customers pay suppliers in 2025?",
+            "Which suppliers pay customers in :year?",
+            False,
+        ),
+        ("managers of employees in 2025", "employees of managers in :year", False),
+        ("income in 2025", "revenue in :year", False),
+        ("number offers in 2025", "number of offers in :year", False),
+        ("top 10 orders of 2025", "top ten orders of :year", True),
         ("top 5 orders of 2025", "top ten orders of :year", False),
         ("orders to customers in 2025", "orders by customers in :year", False),
         ("When were orders placed in 2025?", "orders placed in :year", False),
@@ -118,7 +130,6 @@ def test_values_of_a_column_are_those_that_the_search_found() -> None:
     assert match("orders of Bern", "orders of :city", city=CITY) is None
     bern = ValueMatch("Bern", "s.customers", "city", "BE", 1.0)
     assert match("orders of Bern", "orders of :city", bern, city=CITY) == {"city": "BE"}
-    assert match("orders of the customer Bern", "orders of :city", bern, city=CITY) is not None
     other = ValueMatch("Bern", "s.orders", "city", "BE", 1.0)
     assert match("orders of Bern", "orders of :city", other, city=CITY) is None
 

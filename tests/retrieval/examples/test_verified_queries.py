@@ -107,8 +107,39 @@ async def test_a_file_whose_pattern_changed_is_stored_again(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
+    "corrected",
+    [
+        {"sql": "SELECT count(*) FROM orders WHERE status = :status AND total > 0"},
+        {"parameters": {"status": TEXT | {"default": "shipped"}}},
+    ],
+)
+async def test_a_corrected_pair_replaces_that_of_an_earlier_file(
+    shop: Shop, corrected: dict[str, Any]
+) -> None:
+    """However old it says that it is; not that of other roles."""
+    sellers = build_pair(sql=f"{STATUS.sql} AND true", roles=["seller"])
+    await bring_in(shop, STATUS, sellers)
+    changed = build_pair(**corrected, verified_at="2026-02-01")
+    assert (await bring_in(shop, STATUS, changed)).stored == 1
+    examples = await shop.examples.list_examples("shop")
+    patterns = {each.pattern for each in examples}
+    assert patterns == {sellers.write_pattern(), changed.write_pattern()}
+
+
+async def test_of_two_pairs_of_one_question_the_last_counts(shop: Shop) -> None:
+    for sql in ("SELECT 1 FROM orders", "SELECT 2 FROM orders", "SELECT 1 FROM orders"):
+        first = Pair(question="How many orders?", sql="SELECT count(*) FROM orders")
+        report = await bring_in(shop, first, Pair(question="how many  orders", sql=sql))
+        assert [each.number for each in report.left_out] == [1]
+        assert [each.sql for each in await shop.examples.list_examples("shop")] == [sql]
+
+
+@pytest.mark.parametrize(
     ("fields", "told"),
     [
+        ({"question": "How many :statsu orders?"}, "'statsu', which is no parameter"),
+        ({"question": "How many :s2 orders?"}, "'s', which is no parameter"),
+        ({"sql": "SELECT (ARRAY['a', 'b'])[:status] FROM orders"}, "subscript"),
         ({"sql": "SELECT count(*) FROM orders"}, "'status'"),
         ({"question": "How many orders?"}, "each parameter once"),
         ({"phrasings": ["All of :state?"]}, "'state', which is no parameter"),
@@ -168,6 +199,7 @@ async def test_what_somebody_called_wrong_answers_them_no_more(shop: Shop) -> No
     note = build_note(Feedback("shop", asked, sql, False, ANN), datetime.now(UTC))
     await FeedbackStore(shop.store).record(note)
     assert await find(shop, asked, ANN) is None
+    assert await find(shop, " Number of  shipped orders?", ANN) is None
     assert await find(shop, "number of open orders", ANN) is not None
     assert await find(shop, asked) is not None
 
