@@ -36,6 +36,12 @@ def _find_primary(model: _Json) -> _Json:
     return next(primary, {})
 
 
+def _describe(misfit: Exception) -> str:
+    if isinstance(misfit, LookupError):
+        return f"it refers to {misfit}, which is not there"
+    return "it refers to itself" if isinstance(misfit, RecursionError) else str(misfit)
+
+
 class _Project:
     """Members are plain values for ``Cube``."""
 
@@ -55,8 +61,8 @@ class _Project:
         for name, metric in self._metrics.items():
             try:
                 model, member = self._read_metric(name)
-            except UnusableDefinition as misfit:
-                model, member = "metrics", {"name": name, "problem": misfit.text}
+            except (UnusableDefinition, LookupError, RecursionError) as misfit:
+                model, member = "metrics", {"name": name, "problem": _describe(misfit)}
             told = {"label": metric.get("label"), "description": metric.get("description")}
             found[model]["measures"].append(member | told)
         for name, (model, measure) in self._measures.items():

@@ -22,6 +22,7 @@ from retrieval.semantics.sql_parts import (
     DefinitionColumns,
     UnusableDefinition,
     join_lines,
+    read_condition,
     rewrite_columns,
 )
 
@@ -43,6 +44,7 @@ _HARMLESS = {
     *("create_metric", "agg_time_dimension", "type_params", "metric_aggregation_params"),
     *("is_partition", "isCalculated", "notNull", "isPrimaryKey", "properties"),
 }
+_ABSENT: tuple[Any, ...] = ("", [], {})
 _PUBLIC: Any = Field(True, validation_alias=AliasChoices("public", "shown"))
 _TO_ONE = ("many_to_one", "one_to_one", "belongs_to", "has_one")
 
@@ -60,7 +62,9 @@ class _Form(BaseModel):
     def find_unknown(self) -> str:
         """Says which keys are not read; empty if there are none."""
         extra = (self.model_extra or {}).items()
-        unknown = ", ".join(key for key, value in extra if value and key not in _HARMLESS)
+        # Zero says something.
+        given = [key for key, value in extra if value is not False and value not in _ABSENT]
+        unknown = ", ".join(key for key in given if key not in _HARMLESS)
         return f"it has {unknown}, which definitions do not have" if unknown else ""
 
 
@@ -124,7 +128,10 @@ class Meaning:
 # Braces around the names make them names of members.
 _REFERENCE = re.compile(r"\{\s*(?:(\w+)\s*\.\s*)?(\w+)\s*\}")
 _ROWS = re.compile(r"count\(\s*(\*|1)\s*\)|sum\(\s*1\s*\)", re.IGNORECASE)
-_ALL_ROWS = re.compile(r"select (?:\*|\w+(?:, ?\w+)*) from (\S+)", re.IGNORECASE)
+_COLUMN = r'(?:\w+|"[^"]*")'
+_ALL_ROWS = re.compile(
+    rf'select (?:\*|{_COLUMN}(?:, ?{_COLUMN})*) from ((?:[^\s"]|"[^"]*")+)', re.IGNORECASE
+)
 SEVERAL = "its measures read several tables; a join would repeat rows or leave them out"
 # Under these, a row without a partner can count.
 _KEEP_MISSING = (
@@ -158,14 +165,32 @@ class MeaningReader:
         joins = meaning.joins.union(*(limit.joins for limit in limits))
         return replace(meaning, condition=" AND ".join(texts), joins=joins)
 
-    def write_joins(self, meaning: Meaning) -> list[str]:
-        """The joins as definitions have them, ``a.x = b.y``."""
+    def write_joins(self, meaning: Meaning, *, keep_rows: bool) -> list[str]:
+        """The joins as definitions have them, ``a.x = b.y``; ``keep_rows``: none loses a row."""
         found = []
         for name_of_owner, name in sorted(meaning.joins):
             owner = self._cubes[name_of_owner]
             join, _ = self._find_join(owner, name)
-            found.append(self._expand(owner, join.sql).text)
+            text = self._expand(owner, join.sql).text
+            if keep_rows and not self._keeps_rows(owner, text):
+                raise UnusableDefinition(f"{text} may leave out rows without a partner")
+            found.append(text)
         return found
+
+    def _keeps_rows(self, cube: Cube, join: str) -> bool:
+        """Whether it is over a declared key of the cube without NULL: each row has a partner."""
+        tree = read_condition(join, self._catalog.dialect, ())
+        ends = {
+            (found.table.qualified, found.column.name): found.column.nullable
+            for found in self._columns.read(join, tree, ()).names
+        }
+        table = self._find_table(cube).qualified
+        return any(
+            key.table == table
+            and ends.keys() == {(table, *key.columns), (key.target, *key.target_columns)}
+            and not ends[table, key.columns[0]]
+            for key in self._catalog.foreign_keys
+        )
 
     def _find_join(self, cube: Cube, name: str) -> tuple[Join, Cube]:
         """A join of the cube by its name or that of the other cube, and the other cube."""
@@ -183,9 +208,6 @@ class MeaningReader:
                 f"its rows are not simply those of a table: {cube.sql or cube.name}"
             )
         return self._columns.find_table(name)
-
-    def _name_table(self, cube: Cube) -> str:
-        return self._catalog.short_names[self._find_table(cube).qualified]
 
     def _find_key(self, cube: Cube) -> str:
         """A column that is never NULL: a definition that counts rows must name a column."""
@@ -237,7 +259,8 @@ class MeaningReader:
         members |= member.inputs if member else {}
         if name == column.name and not (by_name and name in members):
             written = column.this.sql(self._catalog.dialect)
-            return Meaning(f"{self._name_table(target)}.{written}", "", joins)
+            table = self._catalog.short_names[self._find_table(target).qualified]
+            return Meaning(f"{table}.{written}", "", joins)
         if name not in members:
             raise UnusableDefinition(f"it refers to {name!r}, which is not there")
         meaning = self.read(target, members[name])

@@ -97,6 +97,9 @@ METRICS = [
            measure=uses("value")),
     metric("maybe", "simple", GERMAN + " or " + OPEN, measure=uses("value")),
     metric("bought", "simple", "{{Dimension('line__product')}} = 1", measure=uses("sold")),
+    metric("zero", "simple", measure=uses("value", fill_nulls_with=0)),
+    metric("loop", "derived", expr="loop + 1", metrics=[uses("loop")]),
+    metric("lost", "simple", measure=uses("nowhere")),
     metric("newest", "simple", metric_aggregation_params={
         "semantic_model": "orders", "agg": "max", "expr": "placed_at"}),
 ]  # fmt: skip
@@ -155,6 +158,9 @@ def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
         "metrics.so_far": "a cumulative metric needs a window or a join over time",
         "orders.filled": "it has join_to_timespine, which definitions do not have",
         "orders.late": "it has a template: {{ TimeDimension('order__placed_at', 'day') }} > now()",
+        "orders.zero": "it has fill_nulls_with, which definitions do not have",
+        "metrics.loop": "it refers to itself",
+        "metrics.lost": "it refers to 'nowhere', which is not there",
         "orders.maybe": "it counts rows without a partner, which joins leave out",
     }
 
@@ -176,6 +182,7 @@ cubes:
     dimensions:
       - {name: since, sql: placed_at, type: time}
       - {name: share, sql: "{CUBE}.total * {lines}.price", type: number}
+      - {name: home, sql: "upper({buyers.land})", type: string}
       - {name: spot, type: geo, latitude: {sql: lat}, longitude: {sql: lon}}
     measures:
       - {name: count, type: count, description:}
@@ -196,10 +203,15 @@ cubes:
       - {name: open, sql: "{CUBE}.status = 'open'", title: Not yet shipped}
   - name: lines
     sql_table: sales.order_lines
+    joins: [{name: orders, sql: "{CUBE}.order_id = {orders}.id", relationship: many_to_one}]
+    dimensions: [{name: state, sql: "{orders}.status", type: string}]
     access_policy: [{role: "*"}]
   - name: joined
     sql: SELECT * FROM sales.orders o JOIN sales.customers c ON c.id = o.customer_id
     measures: [{name: rows, type: count}]
+  - name: items
+    sql: SELECT id, "Line No" FROM "Order Items"
+    measures: [{name: pieces, type: count}]
   - name: later
     extends: orders
     measures: [{name: last, sql: placed_at, type: max}]
@@ -224,6 +236,7 @@ def test_cubes_mean_the_same_in_ours(bring_in: Importer) -> None:
     assert found["dimensions"] == {
         "land": {"expression": "customers.country", "synonyms": ["Country"]},
         "since": {"expression": "orders.placed_at"},
+        "state": {"expression": "orders.status", "joins": ["order_lines.order_id = orders.id"]},
     }
     assert found["filters"] == {
         "open": {"condition": "orders.status = 'open'", "synonyms": ["Not yet shipped"]}
@@ -234,6 +247,8 @@ def test_cubes_mean_the_same_in_ours(bring_in: Importer) -> None:
         "cubes.yml": "no definitions are in views",
         "buyers.id": "it is a column, which is found by its own name",
         "orders.share": "lines can have several rows for one; a join repeats it",
+        "orders.home": "orders.customer_id = customers.id may leave out rows without a partner",
+        "items.pieces": "there is no table 'Order Items'; did you mean 'sales.orders'?",
         "orders.spot": "it has latitude, longitude, which definitions do not have",
         "orders.total": "it is hidden there",
         "orders.recent": "it has rolling_window, which definitions do not have",
@@ -271,11 +286,21 @@ models:
       - {name: sales, type: sale, relationship: sale_client}
       - {name: spent, isCalculated: true, expression: sum(sales.total)}
     rowLevelAccessControls: [{name: own, condition: id = @id}]
+  - name: line
+    tableReference: {schema: sales, table: order_lines}
+    columns:
+      - {name: order_id, type: INTEGER}
+      - {name: sale, type: sale, relationship: line_sale}
+      - {name: state, isCalculated: true, expression: sale.status}
 relationships:
   - name: sale_client
     models: [sale, client]
     joinType: MANY_TO_ONE
     condition: sale.customer_id = client.id
+  - name: line_sale
+    models: [line, sale]
+    joinType: MANY_TO_ONE
+    condition: line.order_id = sale.number
 cubes:
   - name: sales_figures
     baseObject: sale
@@ -297,11 +322,9 @@ def test_an_mdl_means_the_same_in_ours(bring_in: Importer) -> None:
     assert found["dimensions"] == {
         "number": {"expression": "orders.id"},
         "with tax": {"expression": "orders.total * 1.2"},
-        "land": {
-            "expression": "customers.country",
-            "joins": ["orders.customer_id = customers.id"],
-        },
+        "state": {"expression": "orders.status", "joins": ["order_lines.order_id = orders.id"]},
     }
+    assert left_out["sale.land"].endswith("may leave out rows without a partner")
     assert left_out["sale.far"] == "buyer.sales.total is over several joins"
     assert left_out["all_sales.sum"] == "its rows are not simply those of a table: all_sales"
     assert left_out["client"] == "it has rowLevelAccessControls, which definitions do not have"
