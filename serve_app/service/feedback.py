@@ -274,34 +274,27 @@ def _render_entry(entry: FeedbackNote, dialect: str) -> ReviewEntryResponse:
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
         corrected_by=_name_corrector(entry),
-        kind=_find_kind(entry),
         **_find_cause(entry, dialect),
     )
 
 
-def _find_kind(entry: FeedbackNote) -> str:
-    if entry.outcome == "asked_back":
-        return "asked_back"
-    if entry.is_right:
-        return "right"
-    return "corrected" if entry.correction else "wrong"
-
-
 def _find_cause(entry: FeedbackNote, dialect: str) -> dict[str, str]:
-    """Of a wrong answer, the ``cause`` and the ``fix``.
+    """The ``kind`` of an entry, and with a wrong answer the ``cause`` and the ``fix``.
 
     The queries show the cause: what the correction, or the second reading, has and ``sql`` has not.
     Without them only a figure of the question can be missing.
     """
     if entry.is_right:
-        return {}
+        return {"kind": "right"}
+    kind = "corrected" if entry.correction else "wrong"
+    found = {"kind": "asked_back" if entry.outcome == "asked_back" else kind}
     if entry.correction:
         gap = find_gap(entry.correction, [entry.sql], entry.question, dialect)
         fix = _FIXES[gap.kind].format(names=", ".join(gap.names))
-        return {"cause": gap.kind, "fix": fix}
+        return found | {"cause": gap.kind, "fix": fix}
     if absent := ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql):
-        return {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
-    return {"fix": _FIXES["other"]}
+        return found | {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
+    return found | {"fix": _FIXES["other"]}
 
 
 def _name_corrector(entry: FeedbackNote) -> str:
