@@ -52,6 +52,8 @@ def start_serve(settings: Settings) -> None:
     )
     from ray import serve
 
+    # It would tell that Serve has started, between the steps of the preparation.
+    logging.getLogger("ray.serve").setLevel(logging.ERROR)
     timeout_s = settings.limits.request_timeout_ms / 1000 + _PROXY_SPARE_S
     options = {"host": serving.host, "port": serving.port, "request_timeout_s": timeout_s}
     try:
@@ -91,8 +93,6 @@ def connect_ray(address: str, **options: Any) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # It would tell of tokens and signal handlers, which are as they should be.
     logging.getLogger("ray").setLevel(logging.ERROR)
-    # Without it, SIGTERM prints a stack trace.
-    os.environ.setdefault("RAY_DISABLE_FAILURE_SIGNAL_HANDLER", "1")
     # Ray's processes call each other by gRPC, which would send that through http_proxy.
     here = ("localhost", "127.0.0.1", ray.util.get_node_ip_address())
     os.environ.setdefault("no_grpc_proxy", ",".join((*here, os.environ.get("no_proxy", ""))))

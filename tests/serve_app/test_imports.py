@@ -26,3 +26,11 @@ def test_a_process_imports_nothing_that_only_others_need(module: str, unwanted: 
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert loaded == []
+
+
+@pytest.mark.parametrize("module", ["serve_app.ray.starting", "serve_app.batch.running"])
+def test_ray_is_imported_without_its_handler_of_signals(module: str) -> None:
+    code = f"import {module}; from ray._private import ray_constants as ray; "
+    code += "print(ray.RAY_DISABLE_FAILURE_SIGNAL_HANDLER)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "True\n"
