@@ -33,7 +33,7 @@ from serve_app.cli.output import (
     say,
     write_text,
 )
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import (
     build_wiring,
@@ -59,7 +59,7 @@ def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
     """
     settings = cli.settings
     database = settings.database_name(name)
-    server = start_embedded_server(settings, TerminalReporter())
+    server = start_embedded_server(settings, TerminalReporter(ERRORS))
     if server is not None:
         load_demo_databases(settings, server, SILENT)
     return build_wiring(settings, server), database

@@ -42,7 +42,7 @@ def bring_in(
     """Print the definitions of dbt, Cube or WrenAI as our file; report what is left out and why."""
     settings = context.obj.settings
     name = settings.database_name(database)
-    wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
+    wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter(ERRORS)))
     content, left_out = asyncio.run(import_checked(wiring, name, files))
 
     def tell() -> None:

@@ -29,10 +29,12 @@ ERRORS = SafeConsole(stderr=True)
 class TerminalReporter:
     """Prints one line for each step: a bar while it runs, then its outcome and seconds.
 
-    ``warnings`` are those that were reported, for the document of ``--json``.
+    On ``ERRORS`` where standard output is for another program. ``warnings`` are those that were
+    reported, for the document of ``--json``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, console: SafeConsole = CONSOLE) -> None:
+        self._console = console
         self.warnings: list[str] = []
 
     @contextmanager
@@ -49,7 +51,7 @@ class TerminalReporter:
             TextColumn("left:"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[so_far]}"),
-            console=CONSOLE,
+            console=self._console,
             transient=True,
         )
         step = TerminalStep(progress, text)
@@ -57,12 +59,12 @@ class TerminalReporter:
             yield step
         seconds = time.perf_counter() - start
         told = escape(f"{text}: {step.outcome or 'done'}")
-        CONSOLE.print(f"[green]✓[/] {told} [dim]({seconds:.1f} s)[/]", highlight=False)
+        self._console.print(f"[green]✓[/] {told} [dim]({seconds:.1f} s)[/]", highlight=False)
 
     def warn(self, text: str) -> None:
         """Prints a warning about something that was left out or failed."""
         self.warnings.append(text)
-        CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+        self._console.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
 Show = Callable[[ProgressEvent], None]

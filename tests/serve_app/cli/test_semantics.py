@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from serve_app.cli.terminal import ERRORS, TerminalReporter
 from serve_app.settings import Settings
 from tests.execution.sqlite.shop import build_shop
 from tests.serve_app.cli.conftest import Call
@@ -72,3 +73,12 @@ def test_nothing_to_import_is_no_success(config: Path, call: Call) -> None:
     code, out, error = call(config, "semantics", "import", "shop", str(script))
     assert (code, yaml.safe_load(out)) == (1, {"version": 1})
     assert "no models in a programming language" in error
+
+
+def test_the_progress_is_no_part_of_what_is_piped(capsys: pytest.CaptureFixture[str]) -> None:
+    reporter = TerminalReporter(ERRORS)
+    with reporter.step("Embedded PostgreSQL") as step:
+        step.finish("set up")
+    reporter.warn("slow")
+    shown = capsys.readouterr()
+    assert (shown.out, "set up" in shown.err, "slow" in shown.err) == ("", True, True)
