@@ -99,6 +99,7 @@ async def import_pairs(
             verified = await verifier.verify(database, sql, principal, columns)
         if isinstance(verified, Rejected):
             return verified
+        day = pair.verified_at
         return build_example(
             database,
             question,
@@ -108,7 +109,7 @@ async def import_pairs(
             source="file",
             given_by=pair.verified_by or principal.name,
             roles=pair.roles,
-            created_at=pair.read_day(),
+            created_at=datetime.combine(day, time.min, UTC) if day else None,
             title=pair.title,
             pattern=pair.write_pattern(),
         )
@@ -229,11 +230,6 @@ class Pair(BaseModel):
         """The pattern as JSON; empty without parameters and phrasings."""
         is_plain = not (self.parameters or self.phrasings)
         return "" if is_plain else write_pattern(self.build_pattern())
-
-    def read_day(self) -> datetime | None:
-        """When the pair was verified, if the file says so."""
-        day = self.verified_at
-        return datetime.combine(day, time.min, UTC) if day is not None else None
 
     def fill(self, dialect: str) -> tuple[str, str]:
         """Question and query with the default values. Raises SqlglotError, ValueError."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
+from typing import NamedTuple
 
 from nl2sql.catalog import Catalog
 from nl2sql.languages.detection import find_language
@@ -38,8 +38,7 @@ _MOST_TOKENS = 80
 _MOST_ASSIGNMENTS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     start: int
     end: int
     value: str
@@ -53,71 +52,32 @@ def list_schema_words(catalog: Catalog) -> frozenset[str]:
     return frozenset(fold_text(word) for word in words)
 
 
-def match_patterns(
-    question: str,
-    patterns: Sequence[Pattern],
-    said: Collection[ValueMatch],
-    schema_words: Collection[str],
-) -> list[tuple[int, dict[str, str]]]:
-    """The numbers of the patterns that answer the question, and the values with which they do.
+def match_pattern(
+    question: str, pattern: Pattern, said: Collection[ValueMatch], schema_words: Collection[str]
+) -> dict[str, str] | None:
+    """The values with which the pattern answers the question; None if it does not.
 
-    ``said`` are values of their columns that the question names, ``schema_words`` are
+    ``said`` are values of its columns that the question names, ``schema_words`` are
     ``list_schema_words`` of what the principal sees.
     """
     tokens, language = read_tokens(question), find_language(question)
     if len(tokens) > _MOST_TOKENS:
-        return []
-    matched = [_match(tokens, language, pattern, said, schema_words) for pattern in patterns]
-    return [(at, values) for at, values in enumerate(matched) if values is not None]
-
-
-def _match(
-    tokens: Sequence[Token],
-    language: str,
-    pattern: Pattern,
-    said: Collection[ValueMatch],
-    schema_words: Collection[str],
-) -> dict[str, str] | None:
-    spans = {
-        name: list(_find_spans(tokens, parameter, said))
-        for name, parameter in pattern.parameters.items()
-    }
+        return None
     for phrasing in pattern.phrasings:
-        if find_language(phrasing) == language:
-            values = _match_phrasing(tokens, phrasing, pattern, spans, language, schema_words)
-            if values is not None:
-                return {**pattern.list_defaults(), **values}
-    return None
-
-
-def _match_phrasing(
-    tokens: Sequence[Token],
-    phrasing: str,
-    pattern: Pattern,
-    spans: Mapping[str, Sequence[_Span]],
-    language: str,
-    schema_words: Collection[str],
-) -> dict[str, str] | None:
-    """The values of the phrasing's parameters; None if the question is another."""
-    wanted = read_phrasing(phrasing, pattern)
-    slots = list_slots(phrasing)
-    choices = [spans[slot] for slot in slots]
-    if not 0 < prod(map(len, choices)) <= _MOST_ASSIGNMENTS:
-        return None
-    # "Who was the head?" is not who it is now.
-    if _is_past(tokens) and not _is_past(read_tokens(phrasing)):
-        return None
-    found: list[dict[str, str]] = []
-    for chosen in product(*choices):
-        ends = sorted((span.start, span.end) for span in chosen)
-        if any(one[1] > other[0] for one, other in pairwise(ends)):
+        # "Who was the head?" is not who it is now.
+        is_other_time = _is_past(tokens) and not _is_past(read_tokens(phrasing))
+        if is_other_time or find_language(phrasing) != language:
             continue
-        put = _put_slots(tokens, dict(zip(slots, chosen, strict=True)))
-        asked = read_items(put, pattern, language)
-        if _is_same(asked, wanted, schema_words):
-            values = {slot: span.value for slot, span in zip(slots, chosen, strict=True)}
-            found += [values] if values not in found else []
-    return found[0] if len(found) == 1 else None
+        wanted = read_phrasing(phrasing, pattern)
+        slots = {name: pattern.parameters[name] for name in list_slots(phrasing)}
+        found: list[dict[str, str]] = []
+        for put, values in _put_slots(tokens, slots, said):
+            asked = read_items(put, pattern, language)
+            if values not in found and _is_same(asked, wanted, schema_words):
+                found.append(values)
+        if len(found) == 1:
+            return {**pattern.list_defaults(), **found[0]}
+    return None
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -153,12 +113,21 @@ def _find_text(tokens: Sequence[Token], phrase: str, value: str) -> Iterator[_Sp
             yield _Span(start, end, value)
 
 
-def _put_slots(tokens: Sequence[Token], chosen: Mapping[str, _Span]) -> list[Token]:
-    """The tokens with parameters in place of their values."""
-    put = list(tokens)
-    for slot, span in sorted(chosen.items(), key=lambda pair: -pair[1].start):
-        put[span.start : span.end] = [Token("", slot=slot)]
-    return put
+def _put_slots(
+    tokens: Sequence[Token], slots: Mapping[str, Parameter], said: Collection[ValueMatch]
+) -> Iterator[tuple[list[Token], dict[str, str]]]:
+    """The tokens with the parameters in place of values that they may have, and these values."""
+    choices = [list(_find_spans(tokens, parameter, said)) for parameter in slots.values()]
+    if prod(map(len, choices)) > _MOST_ASSIGNMENTS:
+        return
+    for chosen in product(*choices):
+        spans = dict(zip(slots, chosen, strict=True))
+        if any(one.end > other.start for one, other in pairwise(sorted(chosen))):
+            continue
+        put = list(tokens)
+        for slot, span in sorted(spans.items(), key=lambda pair: -pair[1].start):
+            put[span.start : span.end] = [Token(slot=slot)]
+        yield put, {slot: span.value for slot, span in spans.items()}
 
 
 # -- comparing -----------------------------------------------------------------------------------

@@ -53,8 +53,6 @@ class Parameter(BaseModel):
             raise ValueError("a text needs its allowed values, or their column")
         if self.column and (self.values or self.type != "text"):
             raise ValueError("only a text without values of its own has a column")
-        if self.type == "text" and (self.min or self.max):
-            raise ValueError("a text has no min and max")
         for text in (*self.values, *filter(None, (self.min, self.max))):
             if _read(self.type, text) is None:
                 raise ValueError(f"{text!r} is no {self.type}")

@@ -12,6 +12,7 @@ A query with parameters is used only with values that the principal may see.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from weakref import ref
 
 import numpy as np
@@ -24,7 +25,7 @@ from nl2sql.settings import RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.matching import list_schema_words, match_patterns
+from retrieval.examples.matching import list_schema_words, match_pattern
 from retrieval.examples.parameters import read_pattern
 from retrieval.examples.records import mask_question, name_vectors
 from retrieval.index_store.example_store import (
@@ -157,25 +158,27 @@ class ExampleSelector:
         found = await self._examples.find_patterns(scope)
         if not found:
             return None
-        patterns = [read_pattern(each.pattern) for each in found]
+        patterns = [read_pattern(each.sql) for each in found]
         columns = {column for pattern in patterns for column in pattern.list_columns()}
         said = await values.find_in(question, catalog, columns) if values and columns else ()
         words = self._schema_words.of(catalog)
-        matched = await run_in_parser_thread(match_patterns, question.text, patterns, said, words)
-        for at, bound in matched:
-            sql = await run_in_parser_thread(patterns[at].bind, bound, catalog.dialect)
-            given = found[at]
-            if await self._examples.is_called_wrong(question, sql, given.given_at):
-                continue
-            if await self._verdicts.passes(question, sql, catalog):
-                return VerifiedQuery(
-                    sql,
-                    given.given_by,
-                    given.given_at,
-                    given.source,
-                    given.title,
-                    tuple(bound.items()),
+
+        def match() -> list[VerifiedQuery]:
+            matched = [match_pattern(question.text, each, said, words) for each in patterns]
+            return [
+                replace(
+                    given,
+                    sql=pattern.bind(bound, catalog.dialect),
+                    parameters=tuple(bound.items()),
                 )
+                for given, pattern, bound in zip(found, patterns, matched, strict=True)
+                if bound is not None
+            ]
+
+        for query in await run_in_parser_thread(match):
+            is_wrong = await self._examples.is_called_wrong(question, query.sql, query.given_at)
+            if not is_wrong and await self._verdicts.passes(question, query.sql, catalog):
+                return query
         return None
 
     async def _build_scope(self, question: Question) -> ExampleScope | None:

@@ -186,17 +186,6 @@ class FoundExample:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPattern:
-    """A verified query with parameters, and who gave it."""
-
-    pattern: str
-    given_by: str
-    given_at: datetime
-    source: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoredState:
     """What an import compares with its file."""
 
@@ -238,10 +227,13 @@ class ExampleStore(TableStore):
         rows = await self._fetch(_SAME_QUESTION, {**parameters, "folded": folded})
         return [VerifiedQuery(*row) for row in rows]
 
-    async def find_patterns(self, scope: ExampleScope) -> list[StoredPattern]:
-        """All of the scope that have parameters and have not expired, the latest first."""
+    async def find_patterns(self, scope: ExampleScope) -> list[VerifiedQuery]:
+        """All of the scope that have parameters and have not expired, the latest first.
+
+        Their ``sql`` is the pattern.
+        """
         rows = await self._fetch(_PATTERNS, _list_parameters(scope, _MOST_VERIFIED, ()))
-        return [read_row(StoredPattern, row) for row in rows]
+        return [VerifiedQuery(*row) for row in rows]
 
     async def is_called_wrong(self, question: Question, sql: str, since: datetime) -> bool:
         """Whether who asks called this query wrong for the question."""

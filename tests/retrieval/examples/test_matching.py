@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import ValueMatch
-from retrieval.examples.matching import list_schema_words, match_patterns
+from retrieval.examples.matching import list_schema_words, match_pattern
 from retrieval.examples.parameters import Parameter, Pattern, read_pattern, write_pattern
 
 CATALOG = Catalog(
@@ -30,8 +30,7 @@ AMOUNT = Parameter(type="number", default="5", min="0")
 def match(question: str, phrasing: str, *values: ValueMatch, **parameters: Parameter) -> Any:
     names = ", ".join(f":{name}" for name in parameters)
     pattern = Pattern((phrasing,), f"SELECT {names}", parameters)
-    found = match_patterns(question, [pattern], values, list_schema_words(CATALOG))
-    return found[0][1] if found else None
+    return match_pattern(question, pattern, values, list_schema_words(CATALOG))
 
 
 REVENUE = "What was the revenue in Q:quarter :year for the :region?"

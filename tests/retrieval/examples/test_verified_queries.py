@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -242,8 +242,3 @@ async def test_it_expires_when_a_table_changes_its_columns(shop: Shop) -> None:
     assert await find(shop, "number of shipped orders") is not None
     async with shop.store.connection() as connection:
         await connection.execute("DELETE FROM quorumsql.indexes WHERE database = 'shop'")
-
-
-def test_who_verified_and_when_come_from_the_file() -> None:
-    assert STATUS.verified_at == date(2026, 3, 1)
-    assert STATUS.read_day() == datetime(2026, 3, 1, tzinfo=UTC)
