@@ -162,7 +162,7 @@ def _save_a_correction(reader: Reader) -> None:
     reader.page.keyboard.press("Escape")
     reader.page.keyboard.press("Escape")
     reader.press("button:has-text('Save as the right answer')")
-    reader.see(".saved")
+    assert "the next export to the exam" in reader.see(".saved").inner_text()
 
 
 def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
