@@ -104,11 +104,9 @@ class VerifiedQuery:
         'Verified by mia on 2026-03-01: Sales, with year 2024'
         """
         values = ", ".join(f"{name} {value}" for name, value in self.parameters)
-        said = [self.title, f"with {values}" if values else ""]
-        told = ", ".join(filter(None, said))
-        return (
-            f"Verified by {self.given_by} on {self.given_at:%Y-%m-%d}{': ' if told else ''}{told}"
-        )
+        told = ", ".join(filter(None, (self.title, values and f"with {values}")))
+        who = f"Verified by {self.given_by} on {self.given_at:%Y-%m-%d}"
+        return f"{who}: {told}" if told else who
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import SettingsError
 from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.parsing import describe_parse_error
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.parameters import Parameter, Pattern, write_pattern
@@ -89,11 +90,7 @@ async def import_pairs(
     left_out: list[RejectedPair] = []
     slots = asyncio.Semaphore(_CONCURRENT)
 
-    async def verify(pair: Pair) -> VerifiedExample | Rejected:
-        try:
-            question, sql = pair.fill(dialect)
-        except (SqlglotError, ValueError) as error:
-            return Rejected(str(error))
+    async def verify(pair: Pair, question: str, sql: str) -> VerifiedExample | Rejected:
         async with slots:
             columns = pair.build_pattern().list_columns()
             verified = await verifier.verify(database, sql, principal, columns)
@@ -115,22 +112,25 @@ async def import_pairs(
         )
 
     for start in range(0, len(pairs), _BATCH):
-        fresh: dict[str, tuple[int, Pair]] = {}
+        fresh: dict[str, tuple[int, tuple[Pair, str, str]]] = {}
         for number, pair in enumerate(pairs[start : start + _BATCH], start=start + 1):
-            if pair != latest[pair.key]:
-                reason = "A later pair has the same question and roles."
-                left_out.append(RejectedPair(number, pair.question, reason))
+            try:
+                if pair != latest[pair.key]:
+                    raise ValueError("A later pair has the same question and roles.")
+                question, sql = pair.fill(dialect)
+            except ValueError as error:
+                left_out.append(RejectedPair(number, pair.question, str(error)))
                 continue
-            id_ = _identify(database, pair, dialect)
+            id_ = identify_example(database, question, normal_form(sql, dialect), access="")
             state = StoredState(name, tuple(sorted(pair.key[1])), pair.title, pair.write_pattern())
             if id_ in fresh or present.get(id_) == state:
                 known += 1
             else:
-                fresh[id_] = (number, pair)
+                fresh[id_] = number, (pair, question, sql)
                 present[id_] = state
-        outcomes = await gather_all(verify(pair) for _, pair in fresh.values())
+        outcomes = await gather_all(verify(*filled) for _, filled in fresh.values())
         examples = []
-        for (number, pair), outcome in zip(fresh.values(), outcomes, strict=True):
+        for (number, (pair, *_)), outcome in zip(fresh.values(), outcomes, strict=True):
             if isinstance(outcome, Rejected):
                 left_out.append(RejectedPair(number, pair.question, outcome.reason))
             else:
@@ -144,16 +144,7 @@ async def import_pairs(
             await store.put(examples, vectors, name)
             stored += len(examples)
         progress(min(start + _BATCH, len(pairs)), len(pairs))
-    return ImportReport(stored, known, tuple(left_out))
-
-
-def _identify(database: str, pair: Pair, dialect: str) -> str:
-    try:
-        question, sql = pair.fill(dialect)
-        sql = strip_sql(sql, dialect)
-    except (SqlglotError, ValueError):
-        question, sql = pair.question, pair.sql  # verifying will report the error
-    return identify_example(database, question, normal_form(sql, dialect), access="")
+    return ImportReport(stored, known, tuple(sorted(left_out, key=lambda each: each.number)))
 
 
 async def refresh_examples(
@@ -232,13 +223,17 @@ class Pair(BaseModel):
         return "" if is_plain else write_pattern(self.build_pattern())
 
     def fill(self, dialect: str) -> tuple[str, str]:
-        """Question and query with the default values. Raises SqlglotError, ValueError."""
+        """Question and query with the default values. Raises ValueError that says what is wrong."""
         pattern = self.build_pattern()
-        if self.write_pattern() and (error := pattern.find_error(dialect)):
-            raise ValueError(error)
-        if not self.parameters:
-            return self.question, self.sql
-        return pattern.ask(), pattern.bind(pattern.list_defaults(), dialect)
+        try:
+            if self.write_pattern() and (error := pattern.find_error(dialect)):
+                raise ValueError(error)
+            if not self.parameters:
+                return self.question, strip_sql(self.sql, dialect)
+            return pattern.ask(), pattern.bind(pattern.list_defaults(), dialect)
+        except SqlglotError as broken:
+            reason = f"It is not valid SQL: {describe_parse_error(broken)}"
+            raise ValueError(reason) from broken
 
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:

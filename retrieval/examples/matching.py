@@ -19,7 +19,7 @@ from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import TIME_WORDS
 from nl2sql.types import ValueMatch
 from nl2sql.words import STOP_WORDS, split_words
-from retrieval.examples.parameters import Parameter, Pattern, list_slots
+from retrieval.examples.parameters import SLOT, Parameter, Pattern
 from retrieval.examples.question_items import (
     Reading,
     Token,
@@ -69,7 +69,7 @@ def match_pattern(
         if is_other_time or find_language(phrasing) != language:
             continue
         wanted = read_phrasing(phrasing, pattern)
-        slots = {name: pattern.parameters[name] for name in list_slots(phrasing)}
+        slots = {name: pattern.parameters[name] for name in SLOT.findall(phrasing)}
         found: list[dict[str, str]] = []
         for put, values in _put_slots(tokens, slots, said):
             asked = read_items(put, pattern, language)

@@ -24,8 +24,12 @@ from sqlglot import exp
 
 from nl2sql.sql.parsing import parse_one
 
-SLOT = re.compile(r"(?<![:\w]):([a-z][a-z_]*)|(?<=\bQ):([a-z][a-z_]*)")
-"""A parameter in a question; ``Q:quarter`` is "Q3"."""
+SLOT = re.compile(r"(?:(?<![:\w])|(?<=\bQ)):([a-z][a-z_]*)")
+"""A parameter in a question; ``Q:quarter`` is "Q3".
+
+>>> SLOT.findall("Revenue of :region in Q:quarter, at 10:30?")
+['region', 'quarter']
+"""
 
 # JSON has numbers; all values are kept as texts in one spelling.
 _Value = Annotated[str, BeforeValidator(lambda value: str(value))]
@@ -112,7 +116,7 @@ class Pattern:
 
     def ask(self) -> str:
         """The question with the default values."""
-        return SLOT.sub(lambda slot: self.parameters[slot[1] or slot[2]].default, self.phrasings[0])
+        return SLOT.sub(lambda slot: self.parameters[slot[1]].default, self.phrasings[0])
 
     def list_defaults(self) -> dict[str, str]:
         """The default value of each parameter."""
@@ -127,7 +131,7 @@ class Pattern:
         tree = parse_one(self.sql, dialect)
         for slot in list(tree.find_all(exp.Placeholder)):
             slot.replace(self.parameters[slot.name].build_literal(values[slot.name], dialect))
-        return tree.sql(dialect)
+        return tree.sql(dialect, comments=False)
 
     def find_error(self, dialect: str) -> str:
         """Why the pattern cannot be used; empty if it can. Raises SqlglotError."""
@@ -141,21 +145,12 @@ class Pattern:
             odd = ", ".join(sorted(map(repr, bound ^ set(self.parameters))))
             return f"Its query and its parameters do not name the same: {odd}."
         for at, phrasing in enumerate(self.phrasings):
-            named = list_slots(phrasing)
+            named = SLOT.findall(phrasing)
             if unknown := sorted(set(named) - bound):
                 return f"{phrasing!r} names {unknown[0]!r}, which is no parameter."
             if len(named) != len(set(named)) or (at == 0 and set(named) != bound):
                 return f"{phrasing!r} has to name each parameter once."
         return ""
-
-
-def list_slots(text: str) -> list[str]:
-    """The parameters that a phrasing names.
-
-    >>> list_slots("Revenue of :region in Q:quarter, at 10:30?")
-    ['region', 'quarter']
-    """
-    return [slot[1] or slot[2] for slot in SLOT.finditer(text)]
 
 
 _PATTERN = TypeAdapter(Pattern)

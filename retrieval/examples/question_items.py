@@ -98,7 +98,7 @@ def _write_quarter(match: re.Match[str]) -> str:
 
 def _read_token(match: re.Match[str]) -> Token:
     text = match.group()
-    if slot := match[1] or match[2]:
+    if slot := match[1]:
         return Token(slot=slot)
     if match["date"]:
         return Token(text, text, date=text)
