@@ -18,7 +18,7 @@ from retrieval.examples.parameters import SLOT, Pattern
 from retrieval.values.phrases import GENERIC, fold_words
 
 # Function words that say who or when, or what is compared or counted.
-_TELLING = frozenset("how many much when where who whose or than at will".split())
+_TELLING = frozenset("how many much when where who whose or than at will as".split())
 _FUNCTION_WORDS = (STOP_WORDS | {"been"}) - _TELLING
 # With these a request may begin.
 _QUESTIONING = {word.rstrip(",") for word in list_english("questioning")}
@@ -133,9 +133,9 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
             words.append("#count")
             at, mark = at + (len(counted[0].split()) if counted else 1), ""
             continue
-        # "From 2022 on" is not "from 2022".
-        is_on = raw[at] == "on" and at > 0 and _is_number(tokens[at - 1], pattern)
-        if raw[at] in _FUNCTION_WORDS and not is_on:
+        # "2022 on" and "2022 and on" are not 2022.
+        follows = at and (raw[at - 1] == "and" or _is_number(tokens[at - 1], pattern))
+        if raw[at] in _FUNCTION_WORDS and not (follows and raw[at] == "on"):
             at, mark = at + 1, _MARKS.get(raw[at], mark)
             continue
         if token.slot:

@@ -86,6 +86,8 @@ def test_all_words_and_values_are_accounted_for(
         ("orders from 2025 on", "orders in :year", False),
         ("orders from 2025 on", "orders from :year", False),
         ("orders from 2025", "orders in :year", False),
+        ("orders in 2025 and on", "orders in :year", False),
+        ("orders as of 2025", "orders of :year", False),
         (
             "Which customers pay suppliers in 2025?",
             "Which suppliers pay customers in :year?",
