@@ -175,10 +175,14 @@ class DefinitionColumns:
 
     def find_table(self, name: str) -> Table:
         """The table of a name as SQL writes it."""
+        dialect = self._catalog.dialect
         try:
-            table = exp.to_table(name, dialect=self._catalog.dialect)
-        except SqlglotError as error:
+            query = parse_one(f"SELECT 1 FROM {name}", dialect)
+        except (SqlglotError, RecursionError) as error:
             raise UnusableDefinition(f"{name} is not the name of a table") from error
+        table = query.find(exp.Table)
+        if table is None or query != exp.select("1").from_(table):
+            raise UnusableDefinition(f"{name} is not the name of a table")
         return self._find_table(table.this, table.args.get("db"))
 
     def _find_table(self, named: object, qualified: object, place: tuple[str, ...] = ()) -> Table:
