@@ -158,6 +158,7 @@ class Generator(Protocol):
         plan: Plan,
         *,
         before: Generated | None = None,
+        has_answer: bool = False,
         deadline: Deadline = NEVER,
     ) -> Generated:
         """One round of sampling: the first, or the one that follows ``before``.

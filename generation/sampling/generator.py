@@ -97,13 +97,15 @@ class CandidateGenerator:
         plan: Plan,
         *,
         before: Generated | None = None,
+        has_answer: bool = False,
         deadline: Deadline = NEVER,
     ) -> Generated:
         """Candidates in the order of their first sample; all variants are sampled concurrently.
 
         At the deadline it returns the finished samples, or waits for the first one. ``before`` is
-        the round before this one: if that has candidates, this one may bring none, because its
-        time is over or the engine failed. Raises PromptTooLong, EngineUnavailable.
+        the round before this one. With ``has_answer`` an earlier round brought a query that runs,
+        so this one brings none if its time is over or the engine fails. Raises PromptTooLong,
+        EngineUnavailable.
         """
         sampling = self._settings.sampling
         round_number = before.round_number + 1 if before else 0
@@ -130,7 +132,7 @@ class CandidateGenerator:
                 for draw, (prompt, _) in zip(draws, written, strict=True)
             ],
             lambda completions: bool(completions.texts),
-            has_enough=before is not None and bool(before.candidates),
+            has_enough=has_answer,
         )
         named = [
             (draw.variant, completions)

@@ -15,7 +15,7 @@ from typing import TypeVar
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
-from nl2sql.errors import PromptTooLong, QuorumError, Unavailable
+from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.pipeline.candidates import derive, merge_round
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.pipeline.draft_names import has_new_names
@@ -113,9 +113,14 @@ class Pipeline:
             try:
                 async with clock.time("generate"):
                     generated = await stages.generator.generate(
-                        question, context, plan, before=generated, deadline=deadline
+                        question,
+                        context,
+                        plan,
+                        before=generated,
+                        has_answer=ranking.winner is not None,
+                        deadline=deadline,
                     )
-            except QuorumError as error:
+            except (Unavailable, PromptTooLong) as error:
                 if generated is None or ranking.winner is None:
                     raise
                 # What earlier rounds brought is not lost.

@@ -82,6 +82,10 @@ class Parameter(BaseModel):
         return exp.cast(literal, "date") if is_date else literal
 
 
+_NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,9})?")
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
 def _read(type_: str, text: str) -> object | None:
     """The value that a text spells; None if it is none of the type.
 
@@ -91,11 +95,11 @@ def _read(type_: str, text: str) -> object | None:
     try:
         match type_:
             case "integer":
-                return Decimal(text) if re.fullmatch(r"-?\d{1,18}", text) else None
+                return Decimal(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
             case "number":
-                return Decimal(text) if re.fullmatch(r"-?\d{1,18}(\.\d{1,9})?", text) else None
+                return Decimal(text) if _NUMBER.fullmatch(text) else None
             case "date":
-                return date.fromisoformat(text) if len(text) == len("2024-01-31") else None
+                return date.fromisoformat(text) if _DAY.fullmatch(text) else None
             case _:
                 return text or None
     except (ValueError, InvalidOperation):
@@ -127,7 +131,12 @@ class Pattern:
         return [each.column for each in self.parameters.values() if each.column]
 
     def bind(self, values: Mapping[str, str], dialect: str) -> str:
-        """The query with these values. Raises SqlglotError, and KeyError for another parameter."""
+        """The query with these values, as it was given if it has none.
+
+        Raises SqlglotError, and KeyError for another parameter.
+        """
+        if not self.parameters:
+            return self.sql
         tree = parse_one(self.sql, dialect)
         for slot in list(tree.find_all(exp.Placeholder)):
             slot.replace(self.parameters[slot.name].build_literal(values[slot.name], dialect))

@@ -43,9 +43,9 @@ _QUARTER = re.compile(r"\b[Qq](?=[1-9]\b|:)")
 _POSSESSIVE = re.compile(r"['\u2019]s?\b")
 _TOKEN = re.compile(
     rf"{SLOT.pattern}"
-    r"|(?P<date>\b\d{4}-\d\d-\d\d\b)"
+    r"|(?P<date>\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b)"
     # "1.000" is one or a thousand, so it is no number.
-    r"|(?P<number>(?<!\w)-?\d+(?:,\d{3})*(?:\.(?!\d{3}(?!\d))\d+)?(?![\w]|[.,]\d))"
+    r"|(?P<number>(?<!\w)-?[0-9]+(?:,[0-9]{3})*(?:\.(?!\d{3}(?!\d))[0-9]+)?(?![\w]|[.,]\d))"
     r"|(?P<word>[^\W_]+)"
     # Signs that may mean something: "> 5 %".
     r"|(?P<sign>[^\w\s.,;:?!&'\"“”\u2018\u2019()\[\]/-])"
@@ -70,12 +70,13 @@ class Token:
 class Reading:
     """The content words of a question in their order, and its parameters in any.
 
-    Each parameter is a name with the word before it that tells its part. ``did``: it asks with
-    "did".
+    Each parameter is a name with the word before it that tells its part, and, if there are several
+    texts, the number of words before it: "paid orders with open invoices" are not "open orders with
+    paid invoices". ``did``: it asks with "did".
     """
 
     words: tuple[str, ...]
-    slots: frozenset[tuple[str, str]] = frozenset()
+    slots: frozenset[tuple[str, str, int]] = frozenset()
     did: bool = False
 
 
@@ -107,7 +108,8 @@ def _read_token(match: re.Match[str]) -> Token:
         return Token(text, number, number=number)
     word = text if match["sign"] else "".join(fold_words(text))
     # The 3 of "Q3" is a number, and the 1 of "A1" none.
-    number = text if text.isdecimal() else str(NUMBER_WORDS.get(text.lower(), ""))
+    is_number = text.isascii() and text.isdecimal()
+    number = text if is_number else str(NUMBER_WORDS.get(text.lower(), ""))
     return Token(text, word, number=number)
 
 
@@ -124,7 +126,8 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
     raw = [token.text.lower() for token in tokens]
     at = next((at for at, word in enumerate(raw) if word not in _ASKING), len(raw))
     words: list[str] = []
-    slots: list[tuple[str, str]] = []
+    slots: list[tuple[str, str, int]] = []
+    has_places = sum(each.type == "text" for each in pattern.parameters.values()) > 1
     mark = ""
     while at < len(tokens):
         token = tokens[at]
@@ -142,7 +145,8 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
             before = tokens[at - 1].word if at and _is_number(token, pattern) else ""
             if before in _BEFORE_VALUES and words[-1:] == [before]:
                 mark = words.pop()
-            slots.append((token.slot, mark))
+            is_placed = has_places and pattern.parameters[token.slot].type == "text"
+            slots.append((token.slot, mark, len(words) if is_placed else 0))
         else:
             # "By customers" is who did it, "by customer" is for each.
             is_each = mark == "by" and token.word == raw[at]

@@ -132,6 +132,7 @@ class FakeGenerator:
         question: Question,
         *_: object,
         before: Generated | None = None,
+        has_answer: bool = False,
         deadline: Deadline = NEVER,
     ) -> Generated:
         """The next generation."""

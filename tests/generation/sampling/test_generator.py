@@ -11,6 +11,7 @@ import pytest
 
 from generation.sampling.generator import CandidateGenerator, merge_candidates
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Candidate,
@@ -183,7 +184,9 @@ async def test_a_second_round_asks_the_other_prompt() -> None:
     assert [request.prompt for request in engine.requests] == [text for _, text in second.prompts]
 
 
-async def test_a_second_round_that_hangs_is_not_waited_for_when_its_time_is_over() -> None:
+async def test_a_second_round_is_not_waited_for_when_its_time_is_over_and_there_is_an_answer() -> (
+    None
+):
     class Hanging(FakeEngine):
         async def sample(self, request: SamplingRequest) -> Completions:
             if self.requests:
@@ -193,8 +196,21 @@ async def test_a_second_round_that_hangs_is_not_waited_for_when_its_time_is_over
     generator = CandidateGenerator(Hanging(["SELECT 1"] * 4), build_settings())
     asked = build_question(k="adaptive"), FOUND, PLAN
     first = await generator.generate(*asked)
-    second = await generator.generate(*asked, before=first, deadline=Deadline.after(-2))
+    late = Deadline.after(-2)
+    second = await generator.generate(*asked, before=first, has_answer=True, deadline=late)
     assert (second.samples, second.wanted, second.candidates) == (0, 4, ())
+
+
+async def test_a_second_round_that_fails_raises_unless_there_is_an_answer() -> None:
+    generator = CandidateGenerator(
+        FakeEngine(["SELECT 1"] * 4, EngineUnavailable("Down."), EngineUnavailable("Down.")),
+        build_settings(),
+    )
+    asked = build_question(k="adaptive"), FOUND, PLAN
+    first = await generator.generate(*asked)
+    with pytest.raises(EngineUnavailable):
+        await generator.generate(*asked, before=first)
+    assert (await generator.generate(*asked, before=first, has_answer=True)).samples == 0
 
 
 NAMED = "sales.orders"

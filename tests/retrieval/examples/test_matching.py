@@ -130,6 +130,29 @@ def test_values_are_told_apart_by_the_words_before_them() -> None:
     assert match("orders of south, north", "orders of :a, :b", **two) is None
 
 
+def test_texts_of_two_parameters_do_not_change_places() -> None:
+    phrasing = "How many :ship orders have :pay invoices?"
+    asked = {
+        "ship": Parameter(type="text", default="open", values=("open", "shipped")),
+        "pay": Parameter(type="text", default="paid", values=("paid", "unpaid")),
+    }
+    assert match("How many shipped orders have paid invoices?", phrasing, **asked)
+    assert match("How many paid orders have open invoices?", phrasing, **asked) is None
+
+
+def test_digits_of_other_scripts_are_no_numbers() -> None:
+    assert match("revenue in \uff12\uff10\uff12\uff15", "revenue in :year", year=YEAR) is None
+    with pytest.raises(ValidationError):
+        Parameter(type="date", default="2024-W01-1")
+
+
+def test_a_query_without_parameters_stays_as_it_was_given() -> None:
+    # So a person who called it wrong is not answered by it in another spelling.
+    assert Pattern(("Sales?", "Sold?"), "select 1  -- all", {}).bind({}, "postgres") == (
+        "select 1  -- all"
+    )
+
+
 def test_values_of_a_column_are_those_that_the_search_found() -> None:
     assert match("orders of Bern", "orders of :city", city=CITY) is None
     bern = ValueMatch("Bern", "s.customers", "city", "BE", 1.0)
