@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -206,6 +206,9 @@ class Pair(BaseModel):
     def _can_be_stored(self) -> Pair:
         if "\0" in "".join((self.question, self.sql, self.title, *self.phrasings)):
             raise ValueError("it holds a null character")
+        # The day is that of the file's author, who may be a day ahead.
+        if self.verified_at and self.verified_at > datetime.now(UTC).date() + timedelta(days=1):
+            raise ValueError("verified_at is in the future")
         return self
 
     @property

@@ -124,6 +124,7 @@ def test_reads_lines_with_and_without_roles(tmp_path: Path) -> None:
         ('{"question": "q", "sql": "' + "x" * 5000 + '"}', "sql: String should have at most"),
         ('{"question": "q", "sql": "s", "access": "abc"}', "access: Extra inputs"),
         ('{"question": "q\\u0000", "sql": "s"}', "null character"),
+        ('{"question": "q", "sql": "s", "verified_at": "9999-01-01"}', "in the future"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, said: str) -> None:
