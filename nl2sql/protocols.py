@@ -164,6 +164,8 @@ class Generator(Protocol):
         """One round of sampling: the first, or the one that follows ``before``.
 
         After the deadline it ends with the finished completions, or with the first that finishes.
+        With ``has_answer`` an earlier round brought a query that runs: then this one may end with
+        none, at the deadline or if the model fails.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...

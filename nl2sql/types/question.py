@@ -150,11 +150,6 @@ class Question:
         return say_in_english(self.text) or self.text
 
     @property
-    def length(self) -> int:
-        """The number of words; in English where the question's own are written without spaces."""
-        return max(len(self.text.split()), len(self.english.split()))
-
-    @property
     def search_text(self) -> str:
         """The text for retrieval and linking: the question, the evidence, and English words.
 
