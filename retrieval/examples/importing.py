@@ -92,7 +92,7 @@ async def import_pairs(
 
     async def verify(pair: Pair, question: str, sql: str) -> VerifiedExample | Rejected:
         async with slots:
-            columns = pair.build_pattern().list_columns()
+            columns = pair.build_pattern().list_columns().values()
             verified = await verifier.verify(database, sql, principal, columns)
         if isinstance(verified, Rejected):
             return verified

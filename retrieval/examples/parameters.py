@@ -126,9 +126,9 @@ class Pattern:
         """The default value of each parameter."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
 
-    def list_columns(self) -> list[str]:
-        """The columns whose values parameters may have."""
-        return [each.column for each in self.parameters.values() if each.column]
+    def list_columns(self) -> dict[str, str]:
+        """Parameter → the column whose values it may have."""
+        return {name: each.column for name, each in self.parameters.items() if each.column}
 
     def bind(self, values: Mapping[str, str], dialect: str) -> str:
         """The query with these values, as it was given if it has none.

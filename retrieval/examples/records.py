@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -242,7 +242,7 @@ class Verifier:
         self._executor = executor
 
     async def verify(
-        self, database: str, sql: str, principal: Principal, columns: Sequence[str] = ()
+        self, database: str, sql: str, principal: Principal, columns: Collection[str] = ()
     ) -> Verified | Rejected:
         """The principal must see the ``columns``, too.
 

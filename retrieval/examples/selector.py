@@ -7,7 +7,8 @@ Two checks decide whether a principal may see an example:
    because its questions may name values.
 2. The guard must allow the example's query for this principal.
 
-A query with parameters is used only with values that the principal may see.
+A query with parameters is used only with values that the principal may see: of a column that is not
+open to the principal, its default is no example, and only the values that a question says are used.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ class ExampleSelector:
                 seen.add(example.id)
                 if vector is not None and example.cosine < least:
                     return tuple(chosen.values())
-                if example.form in chosen:
+                if example.form in chosen or not await self._may_see_defaults(
+                    question, example.pattern
+                ):
                     continue
                 if await self._verdicts.passes(question, example.sql, catalog):
                     chosen[example.form] = FewShot(
@@ -141,7 +144,9 @@ class ExampleSelector:
         if scope is None:
             return None
         folded = fold_question(question.text)
-        for query in await self._examples.find_verified(scope, folded):
+        for pattern, query in await self._examples.find_verified(scope, folded):
+            if not await self._may_see_defaults(question, pattern):
+                continue
             if await self._verdicts.passes(question, query.sql, catalog):
                 return query
         if not self._settings.same_question:
@@ -159,8 +164,10 @@ class ExampleSelector:
         if not found:
             return None
         patterns = [read_pattern(each.sql) for each in found]
-        columns = {column for pattern in patterns for column in pattern.list_columns()}
+        columns = {column for pattern in patterns for column in pattern.list_columns().values()}
+        opened = await self._visibility.open_columns(question.database, question.principal)
         said = await values.find_in(question, catalog, columns) if values and columns else ()
+        shown = {(f"{each.table}.{each.column}", each.value) for each in said}
         words = self._schema_words.of(catalog)
 
         def match() -> list[VerifiedQuery]:
@@ -173,6 +180,10 @@ class ExampleSelector:
                 )
                 for given, pattern, bound in zip(found, patterns, matched, strict=True)
                 if bound is not None
+                and all(
+                    opened is None or column in opened or (column, bound[name]) in shown
+                    for name, column in pattern.list_columns().items()
+                )
             ]
 
         for query in await run_in_parser_thread(match):
@@ -180,6 +191,13 @@ class ExampleSelector:
             if not is_wrong and await self._verdicts.passes(question, query.sql, catalog):
                 return query
         return None
+
+    async def _may_see_defaults(self, question: Question, pattern: str) -> bool:
+        """Whether the principal may see every value of the columns that it has defaults of."""
+        if not pattern:
+            return True
+        opened = await self._visibility.open_columns(question.database, question.principal)
+        return opened is None or opened.issuperset(read_pattern(pattern).list_columns().values())
 
     async def _build_scope(self, question: Question) -> ExampleScope | None:
         """None if no example can be found; then the question is not embedded."""

@@ -31,7 +31,7 @@ _IS_VISIBLE = """
 """
 
 _NEAREST = f"""
-SELECT id, question, sql, form, 1 - (embedding <=> %(vector)s) AS cosine
+SELECT id, question, sql, form, pattern, 1 - (embedding <=> %(vector)s) AS cosine
   FROM quorumsql.examples WHERE {_IS_VISIBLE}
  ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
@@ -69,12 +69,13 @@ _IS_VERIFIED = f"""
 """
 
 _LATEST = f"""
-{_INDEXED} SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples e
+{_INDEXED} SELECT id, question, sql, form, pattern, 0.0::float8 AS cosine
+  FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND {_IS_VERIFIED} ORDER BY created_at DESC, id LIMIT %(limit)s
 """
 
 _SAME_QUESTION = f"""
-{_INDEXED} SELECT sql, given_by, created_at, source, title FROM quorumsql.examples e
+{_INDEXED} SELECT pattern, sql, given_by, created_at, source, title FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND folded = %(folded)s AND {_IS_VERIFIED}
  ORDER BY created_at DESC, id LIMIT %(limit)s
 """
@@ -182,6 +183,7 @@ class FoundExample:
     question: str
     sql: str
     form: str
+    pattern: str
     cosine: float
 
 
@@ -217,15 +219,17 @@ class ExampleStore(TableStore):
         rows = await self._fetch(query, parameters)
         return [read_row(FoundExample, row) for row in rows]
 
-    async def find_verified(self, scope: ExampleScope, folded: str) -> list[VerifiedQuery]:
-        """The queries of the scope for one folded question, the latest first.
+    async def find_verified(
+        self, scope: ExampleScope, folded: str
+    ) -> list[tuple[str, VerifiedQuery]]:
+        """The patterns and queries of the scope for one folded question, the latest first.
 
         Not the feedback of others, unless it is reviewed, nor what the principal called wrong or
         what has expired: a table that it reads has other columns since.
         """
         parameters = _list_parameters(scope, _MOST_VERIFIED, ())
         rows = await self._fetch(_SAME_QUESTION, {**parameters, "folded": folded})
-        return [VerifiedQuery(*row) for row in rows]
+        return [(pattern, VerifiedQuery(*row)) for pattern, *row in rows]
 
     async def find_patterns(self, scope: ExampleScope) -> list[VerifiedQuery]:
         """All of the scope that have parameters and have not expired, the latest first.

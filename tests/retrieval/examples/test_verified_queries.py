@@ -169,6 +169,25 @@ async def test_a_value_is_used_only_if_the_principal_may_see_it(shop: Shop) -> N
     assert await find(shop, "How many orders has Bert?", BOSS) is not None
 
 
+async def test_a_default_is_shown_only_to_those_who_may_see_it(shop: Shop) -> None:
+    """Flo sees the customers of France: nothing tells her that the default is Anna."""
+    await bring_in(shop, CUSTOMER)
+    flo = Principal("flo", ("clerk",), (("country", "FR"),))
+    selector, shown = build_selector(shop), {}
+    for who in (BOSS, flo):
+        catalog = await shop.guard.visible_catalog("shop", who)
+        assert not isinstance(catalog, Violation)
+        question = build_question(text=CUSTOMER.question, principal=who)
+        examples = await selector.select(question, shop.embedder.embed([""])[0], catalog)
+        suggested = await selector.list_latest("shop", who, catalog, 9)
+        omitted = await find(shop, "Number of orders", who)
+        shown[who.name] = [bool(each) for each in (examples, suggested, omitted)]
+        # It is stored as the question with the default.
+        assert bool(await find(shop, "How many orders has Anna?", who)) == (who is BOSS)
+    assert shown == {"boss": [True] * 3, "flo": [False] * 3}
+    assert await find(shop, "How many orders has Bert?", flo) is not None
+
+
 async def test_roles_limit_it(shop: Shop) -> None:
     await bring_in(shop, build_pair(roles=["boss"]))
     assert await find(shop, "number of shipped orders") is not None
