@@ -1,4 +1,4 @@
-"""Measures by how much an event loop is late, and what its process does meanwhile."""
+"""Measures what an event loop computes between two turns, and what its process does meanwhile."""
 
 from __future__ import annotations
 
@@ -23,15 +23,12 @@ _FOLDER = str(Path(__file__).parents[1])
 class EventLoopWatch:
     """Runs periodically in the loop, and samples the stacks of all threads while a run is late.
 
-    ``pauses_ms`` has the time by which each run was late. ``own_pauses_ms`` leaves out what is not
-    this process's doing, on a machine that others use too: the time in which the loop's thread
-    waited for a processor (Linux counts it), and that in which no thread of this process computed.
-    What is left is spent in the loop, or by another thread that holds Python's global lock.
+    ``computed_ms`` has the processor time that the loop's own thread took for each run and for what
+    ran between: a busy machine makes a loop late, but does not make it compute.
     """
 
     def __init__(self) -> None:
-        self.pauses_ms: list[float] = []
-        self.own_pauses_ms: list[float] = []
+        self.computed_ms: list[float] = []
         self.seen: Counter[str] = Counter()
         self._beat = time.perf_counter()
         self._collecting = 0.0
@@ -61,13 +58,10 @@ class EventLoopWatch:
 
     async def _run(self) -> None:
         while True:
-            waited, computed = _read_wait_s(), time.process_time()
+            computed = time.thread_time()
             self._beat = time.perf_counter()
             await asyncio.sleep(_BEAT_S)
-            late_s = time.perf_counter() - self._beat - _BEAT_S
-            computed_s, waited_s = time.process_time() - computed, _read_wait_s() - waited
-            self.pauses_ms.append(late_s * 1000)
-            self.own_pauses_ms.append(max(0.0, min(late_s - waited_s, computed_s)) * 1000)
+            self.computed_ms.append((time.thread_time() - computed) * 1000)
 
     def _time_collection(self, phase: str, info: Mapping[str, int]) -> None:
         if phase == "start":
@@ -83,15 +77,6 @@ class EventLoopWatch:
             for thread, frame in sys._current_frames().items():
                 if thread != own and (where := _describe(frame)):
                     self.seen[where] += 1
-
-
-def _read_wait_s() -> float:
-    """How long the thread has waited for a processor since it began; 0 where that is unknown."""
-    try:
-        text = Path("/proc/thread-self/schedstat").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    return int(text.split()[1]) / 1e9
 
 
 def _describe(frame: FrameType | None) -> str:

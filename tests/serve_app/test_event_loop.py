@@ -28,8 +28,8 @@ from tests.serve_app.page_service import PageService, open_page_service
 
 T = TypeVar("T")
 
-_MOST_MS = 50
-# A busy machine can delay one try.
+_MOST_MS = 100
+# The first try imports and compiles.
 _TRIES = 3
 _NUMBER = "@"
 # Each candidate's results differ from those of the others.
@@ -110,7 +110,7 @@ async def send(app: ASGIApp, asked: Asked, **headers: str) -> Reader:
 
 
 class Heartbeat:
-    """Measures requests; ``late`` has those during which the loop was late each time."""
+    """Measures requests; ``late`` has those during which the loop computed too long each time."""
 
     def __init__(self) -> None:
         self.late: dict[str, str] = {}
@@ -121,10 +121,10 @@ class Heartbeat:
             watch = EventLoopWatch()
             async with watch.watch():
                 result = await send(*args)
-            late_ms = max(watch.own_pauses_ms)
-            if late_ms <= _MOST_MS:
+            computed_ms = max(watch.computed_ms)
+            if computed_ms <= _MOST_MS:
                 return result
-        self.late[name] = f"late by {late_ms:.0f} ms\n{watch.describe()}"
+        self.late[name] = f"{computed_ms:.0f} ms\n{watch.describe()}"
         return result
 
 
