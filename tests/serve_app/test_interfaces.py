@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -30,6 +29,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 from tests.generation.engines import loopback
 from tests.oracle.postgres_copies import open_superuser
+from tests.serve_app.cli.conftest import write_config
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import (
     Interfaces,
@@ -226,18 +226,13 @@ def config(guarded: Wiring, tmp_path: Path) -> Iterator[Path]:
     schemas = list(settings.databases["demo_erp"].schemas)
     with loopback.serve(v1__chat__completions=echo) as server:
         model = {"engine": "openai", "base_url": f"{server.url}/v1", "name": "echo"}
-        file = tmp_path / "quorumsql.yaml"
-        file.write_text(
-            yaml.safe_dump(
-                {
-                    "home": str(settings.home),
-                    "databases": {"demo_erp": {**database, "demo": True, "schemas": schemas}},
-                    "identity": {"principals": PRINCIPALS},
-                    "model": model,
-                }
-            )
+        yield write_config(
+            tmp_path,
+            home=str(settings.home),
+            databases={"demo_erp": {**database, "demo": True, "schemas": schemas}},
+            identity={"principals": PRINCIPALS},
+            model=model,
         )
-        yield file
 
 
 @pytest.mark.parametrize(

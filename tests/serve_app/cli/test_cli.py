@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from data.demo_erp import SETTINGS
 from execution.postgres.embedded import EmbeddedServer
@@ -17,25 +16,19 @@ from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import check_memory, run_checks
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
-from tests.serve_app.cli.conftest import Call
+from tests.serve_app.cli.conftest import NOWHERE, Call, write_config
 
 
 @pytest.fixture
 def nobody_listens(tmp_path: Path) -> Path:
     """Settings of a service that does not run."""
-    connection = {"url": "postgresql://nobody@127.0.0.1:1/none"}
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(
-        yaml.safe_dump(
-            {
-                "home": "home",
-                "databases": {"shop": {"reader": connection, "indexer": connection}},
-                "index": {"connection": connection},
-                "serve": {"port": 8199, "dashboard": False},
-            }
-        )
+    return write_config(
+        tmp_path,
+        home="home",
+        databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
+        index={"connection": NOWHERE},
+        serve={"port": 8199, "dashboard": False},
     )
-    return path
 
 
 def test_every_setting_says_what_it_means() -> None:
@@ -103,11 +96,9 @@ def test_without_databases_and_service_commands_say_what_is_missing(
 def test_a_missing_password_is_told_before_minutes_of_preparation(
     tmp_path: Path, command: list[str], call: Call
 ) -> None:
-    away = {"url": "postgresql://u@127.0.0.1:9/x", "password_env": "NOT_SET_ANYWHERE"}
+    away = {**NOWHERE, "password_env": "NOT_SET_ANYWHERE"}
     databases = {"shop": {"reader": away, "indexer": away}}
-    settings = {"home": str(tmp_path / "home"), "serve": {"port": 8199}, "databases": databases}
-    config = tmp_path / "quorumsql.yaml"
-    config.write_text(yaml.safe_dump(settings))
+    config = write_config(tmp_path, home="home", serve={"port": 8199}, databases=databases)
     code, _, error = call(config, *command)
     assert (code, "NOT_SET_ANYWHERE is not set" in error) == (1, True)
     assert not (tmp_path / "home").exists()
@@ -117,16 +108,7 @@ def test_a_missing_password_is_told_before_minutes_of_preparation(
 def test_an_open_service_is_refused_before_minutes_of_preparation(
     tmp_path: Path, command: list[str], call: Call
 ) -> None:
-    config = tmp_path / "quorumsql.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {
-                "home": str(tmp_path / "home"),
-                "serve": {"host": "0.0.0.0", "port": 8199},
-                "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
-            }
-        )
-    )
+    config = write_config(tmp_path, home="home", serve={"host": "0.0.0.0", "port": 8199})
     code, _, error = call(config, *command)
     assert (code, "anyone on the network" in error) == (1, True)
     assert not (tmp_path / "home").exists()

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from evaluation.runs.run_folder import RunFolder
+from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import PACKAGED, load_calibration
-from serve_app.cli.app import app
 from tests.evaluation.builders import build_manifest, build_record
+from tests.serve_app.cli.conftest import run, write_config
 
 
 def write_run(folder: Path, count: int, *, told: bool = True) -> Path:
@@ -22,12 +22,12 @@ def write_run(folder: Path, count: int, *, told: bool = True) -> Path:
     generator = random.Random(0)
     names = [f"q{number}" for number in range(count)]
     manifest = build_manifest(*names, k=4, configuration=CONFIGURATION)
-    run = RunFolder(folder, manifest)
-    with run.open():
+    made = RunFolder(folder, manifest)
+    with made.open():
         for number, name in enumerate(names):
             agreement = generator.choice([0.25, 0.5, 0.75, 1.0])
             features: dict[str, Any] = {"agreement": agreement, "samples": 2.0}
-            run.append(
+            made.append(
                 build_record(
                     name,
                     database=f"db{number % 6}",
@@ -37,18 +37,15 @@ def write_run(folder: Path, count: int, *, told: bool = True) -> Path:
                     trace={"features": features} if told else {},
                 )
             )
-    return run.folder
+    return made.folder
 
 
 CONFIGURATION = {"ranking": {"min_confidence": 0.0}, "model": {"name": "a/Model-7B"}}
 
 
 def calibrate(tmp_path: Path, *arguments: Path | str) -> Result:
-    config = tmp_path / "quorumsql.yaml"
-    config.write_text(yaml.safe_dump({"databases": {"shop": {"reader": {"url": "embedded"}}}}))
-    output = ["--output", str(tmp_path / "fit.json"), "--risk", "0.4"]
-    command = ["--config", str(config), "eval", "calibrate", *output, *map(str, arguments)]
-    return CliRunner().invoke(app, command)
+    output = ("--output", tmp_path / "fit.json", "--risk", "0.4")
+    return run(write_config(tmp_path), "eval", "calibrate", *output, *arguments)
 
 
 def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> None:
@@ -75,7 +72,8 @@ def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> 
 def test_a_run_without_features_or_with_few_answers_is_refused(
     tmp_path: Path, count: int, told: bool
 ) -> None:
-    assert calibrate(tmp_path, write_run(tmp_path / "run", count, told=told)).exit_code != 0
+    with pytest.raises(SettingsError):
+        calibrate(tmp_path, write_run(tmp_path / "run", count, told=told))
     assert not (tmp_path / "fit.json").exists()
 
 

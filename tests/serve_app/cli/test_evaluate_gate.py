@@ -8,21 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from typer.testing import CliRunner
 
 from evaluation.metrics.metrics import summarize
 from evaluation.report import Run
 from evaluation.runs.exam import read_kept
 from evaluation.runs.records import QuestionRecord
 from nl2sql.errors import SettingsError
-from serve_app.cli.app import app
 from serve_app.cli.evaluate.run import pass_gate
 from serve_app.cli.output import Output
 from serve_app.settings import Settings
 from tests.evaluation.builders import build_manifest, build_record
 from tests.execution.sqlite.shop import build_shop
-from tests.serve_app.cli.conftest import Call
+from tests.serve_app.cli.conftest import Call, run, write_config
 
 NAMES = [f"q{number}" for number in range(40)]
 
@@ -101,8 +98,8 @@ def test_the_kept_file_has_no_question_query_or_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [("--gate", "kept.json", "--k", "1,4"), ("--update",)])
-def test_a_gate_takes_one_run(options: tuple[str, ...]) -> None:
-    result = CliRunner().invoke(app, ["eval", "run", *options])
+def test_a_gate_takes_one_run(tmp_path: Path, options: tuple[str, ...]) -> None:
+    result = run(write_config(tmp_path), "eval", "run", *options)
     assert result.exit_code == 2
     assert "judges one run" in result.output
 
@@ -110,14 +107,10 @@ def test_a_gate_takes_one_run(options: tuple[str, ...]) -> None:
 def test_kept_results_are_of_a_run_made_now(
     tmp_path: Path, demo_settings: Settings, call: Call
 ) -> None:
-    build_shop(tmp_path / "shop.db")
-    config, exam = tmp_path / "quorumsql.yaml", tmp_path / "exam.jsonl"
-    settings = {
-        "home": str(demo_settings.home),
-        "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
-        "model": {"engine": "openai", "name": "none", "base_url": "http://127.0.0.1:9/v1"},
-    }
-    config.write_text(yaml.safe_dump(settings))
+    build_shop(tmp_path / "shop.sqlite")
+    model = {"engine": "openai", "name": "none", "base_url": "http://127.0.0.1:9/v1"}
+    config = write_config(tmp_path, home=str(demo_settings.home), model=model)
+    exam = tmp_path / "exam.jsonl"
     # It is refused without the model.
     question = {"id": "1", "database": "shop", "question": "DROP TABLE Orders", "query": "SELECT 1"}
     exam.write_text(json.dumps(question))

@@ -6,26 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
-from typer.testing import CliRunner
 
-from serve_app.cli.app import app
-from tests.serve_app.cli.conftest import answer_one
+from tests.serve_app.cli.conftest import answer_one, run, write_config
 from tests.serve_app.served import serve
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    path = tmp_path / "quorumsql.yaml"
-    embedded = {"url": "embedded"}
-    path.write_text(yaml.safe_dump({"databases": {"shop": {"reader": embedded}}}))
-    return path
+    return write_config(tmp_path)
 
 
 def ask(config: Path, url: str, *options: str) -> tuple[int, bytes, str]:
     """Exit code, standard output, standard error."""
-    arguments = ["--config", str(config), "ask", "Who?", "--url", url, "--k", "1", *options]
-    result = CliRunner().invoke(app, arguments)
+    result = run(config, "ask", "Who?", "--url", url, "--k", "1", *options)
     return result.exit_code, result.stdout_bytes, result.stderr
 
 

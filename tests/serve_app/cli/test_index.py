@@ -10,17 +10,16 @@ from pathlib import Path
 import psycopg
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from execution.postgres.embedded import INDEXER, EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable, InvalidRequest, UnknownDatabase
 from retrieval.index_store.store import IndexStore
-from serve_app.cli.app import app
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, load_settings
 from tests.fakes import FakeReporter
 from tests.retrieval.index_store.conftest import create_index
+from tests.serve_app.cli.conftest import run, write_config
 
 
 @pytest.fixture
@@ -29,21 +28,15 @@ def config(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedSer
     create_index(embedded_server, "cli_index")
     change(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
     change(tmp_path / "hr.sqlite", "CREATE TABLE employees (id INTEGER PRIMARY KEY)")
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(
-        yaml.safe_dump(
-            {
-                "home": str(demo_settings.home),
-                "default_database": "shop",
-                "index": {"connection": {"url": "embedded:cli_index"}},
-                "databases": {
-                    "shop": {"reader": {"url": "sqlite:///shop.sqlite"}},
-                    "hr": {"reader": {"url": "sqlite:///hr.sqlite"}},
-                },
-            }
-        )
+    return write_config(
+        tmp_path,
+        home=str(demo_settings.home),
+        default_database="shop",
+        index={"connection": {"url": "embedded:cli_index"}},
+        databases={
+            name: {"reader": {"url": f"sqlite:///{name}.sqlite"}} for name in ("shop", "hr")
+        },
     )
-    return path
 
 
 def change(path: Path, *statements: str) -> None:
@@ -53,55 +46,53 @@ def change(path: Path, *statements: str) -> None:
     connection.close()
 
 
-def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["--config", str(config), "index", *arguments], input=answer)
-    if isinstance(done.exception, Exception) and not isinstance(done.exception, SystemExit):
-        raise done.exception
+def index(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
+    done = run(config, "index", *arguments, answer=answer)
     return done.exit_code, done.output
 
 
 def read_states(config: Path) -> dict[str, str]:
-    _, output = run(config, "status", "--json")
+    _, output = index(config, "status", "--json")
     return {load["database"]: load["state"] for load in json.loads(output)}
 
 
 def test_the_life_of_an_index(config: Path) -> None:
     assert read_states(config) == {"hr": "not indexed", "shop": "not indexed"}
-    code, output = run(config, "build")
+    code, output = index(config, "build")
     assert code == 0
     assert "1 table, 2 columns" in output
-    (_, found) = json.loads(run(config, "status", "--json")[1])
+    (_, found) = json.loads(index(config, "status", "--json")[1])
     assert (found["database"], found["state"]) == ("shop", "current")
     assert (found["tables"], found["columns"], found["embedder"]) == (1, 2, "all-MiniLM-L6-v2")
     assert found["indexed_at"].endswith("+00:00")
-    assert "unchanged" in run(config, "build", "shop")[1]
+    assert "unchanged" in index(config, "build", "shop")[1]
 
     change(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
     assert read_states(config) == {"hr": "current", "shop": "changed"}
-    assert "2 cards embedded" in run(config, "build", "shop")[1]
+    assert "2 cards embedded" in index(config, "build", "shop")[1]
     assert read_states(config) == {"hr": "current", "shop": "current"}
 
-    assert "quorumsql index build shop" in run(config, "drop", "shop", "--yes")[1]
+    assert "quorumsql index build shop" in index(config, "drop", "shop", "--yes")[1]
     assert read_states(config) == {"hr": "current", "shop": "not indexed"}
 
 
 def test_a_database_that_left_the_settings_can_be_dropped(config: Path) -> None:
-    run(config, "build", "shop")
+    index(config, "build", "shop")
     settings = yaml.safe_load(config.read_text())
     settings["databases"].pop("shop")
     config.write_text(yaml.safe_dump({**settings, "default_database": "hr"}))
     assert read_states(config) == {"hr": "not indexed", "shop": "unknown"}
-    assert run(config, "drop", "shop", "--yes")[0] == 0
+    assert index(config, "drop", "shop", "--yes")[0] == 0
     assert read_states(config) == {"hr": "not indexed"}
 
 
 def test_dropping_asks_first(config: Path) -> None:
-    run(config, "build", "shop")
-    code, output = run(config, "drop", "shop", answer="n\n")
+    index(config, "build", "shop")
+    code, output = index(config, "drop", "shop", answer="n\n")
     assert code == 1
     assert "Drop the index of shop?" in " ".join(output.split())
     assert read_states(config)["shop"] == "current"
-    assert run(config, "drop", "hr", "--yes")[1] == "hr had no index.\n"
+    assert index(config, "drop", "hr", "--yes")[1] == "hr had no index.\n"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +109,7 @@ def test_what_cannot_be_meant_is_refused(
     config: Path, arguments: tuple[str, ...], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        run(config, *arguments)
+        index(config, *arguments)
 
 
 def test_a_newer_layout_can_be_dropped_and_built_again(
@@ -128,9 +119,9 @@ def test_a_newer_layout_can_be_dropped_and_built_again(
         connection.execute("CREATE SCHEMA quorumsql")
         connection.execute("CREATE TABLE quorumsql.layout AS SELECT 999 AS version")
     with pytest.raises(IndexUnavailable, match="layout 999"):
-        run(config, "build", "shop")
-    assert run(config, "drop", "--all", "--yes")[0] == 0
-    assert run(config, "build", "shop")[0] == 0
+        index(config, "build", "shop")
+    assert index(config, "drop", "--all", "--yes")[0] == 0
+    assert index(config, "build", "shop")[0] == 0
 
 
 def test_one_database_that_is_away_does_not_stop_the_others(

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 import typer
-import yaml
 
 from serve_app.cli.app import COMMANDS, load_command
 from serve_app.cli.output import JSON_OPTION, Output, prints
 from serve_app.cli.terminal import CONSOLE
-from tests.serve_app.cli.conftest import Call, answer_one
+from tests.serve_app.cli.conftest import NOWHERE, Call, answer_one, write_config
 from tests.serve_app.served import serve
 
 WITHOUT_JSON = {
@@ -48,17 +47,14 @@ def test_every_command_has_json_or_a_reason_why_not() -> None:
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[Path]:
     """Settings of a service that runs, over databases that do not."""
-    nowhere = {"url": "postgresql://nobody@127.0.0.1:1/none"}
     with serve(answer_one()) as url:
-        path = tmp_path / "quorumsql.yaml"
-        value = {
-            "home": "home",
-            "databases": {"shop": {"reader": nowhere, "indexer": nowhere}},
-            "index": {"connection": nowhere},
-            "serve": {"port": int(url.rpartition(":")[2])},
-        }
-        path.write_text(yaml.safe_dump(value))
-        yield path
+        yield write_config(
+            tmp_path,
+            home="home",
+            databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
+            index={"connection": NOWHERE},
+            serve={"port": int(url.rpartition(":")[2])},
+        )
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from nl2sql.errors import PolicyError, QuorumError
-from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.databases import check_row_security
 from serve_app.operations.row_level_security import is_applied_but_unused
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
+from tests.serve_app.cli.conftest import run, write_config
 
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
 MIA = {"roles": ["department_member"], "attributes": {"department_id": 3}}
@@ -32,25 +31,20 @@ def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
         "schemas": list(wiring.settings.databases["demo_erp"].schemas),
         "policy": str(POLICY),
     }
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(
-        yaml.safe_dump(
-            {
-                "home": str(demo_settings.home),
-                "default_database": "demo_erp",
-                "identity": {
-                    "local": {"roles": ["analyst"]},
-                    "principals": {"mia": MIA, "eve": {"roles": ["nobody"]}},
-                },
-                "databases": {
-                    "demo_erp": demo,
-                    "bare": {"reader": {"url": "embedded:demo_erp"}},
-                    "shop": {"reader": {"url": f"sqlite:///{sqlite}"}, "policy": str(POLICY)},
-                },
-            }
-        )
+    return write_config(
+        tmp_path,
+        home=str(demo_settings.home),
+        default_database="demo_erp",
+        identity={
+            "local": {"roles": ["analyst"]},
+            "principals": {"mia": MIA, "eve": {"roles": ["nobody"]}},
+        },
+        databases={
+            "demo_erp": demo,
+            "bare": {"reader": {"url": "embedded:demo_erp"}},
+            "shop": {"reader": {"url": f"sqlite:///{sqlite}"}, "policy": str(POLICY)},
+        },
     )
-    return path
 
 
 @pytest.fixture
@@ -62,23 +56,16 @@ def secured_config(config: Path) -> Path:
     return config
 
 
-def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
-    done = CliRunner().invoke(
-        app,
-        ["--config", str(config), "policy", *arguments],
-        input=answer,
-        env={"COLUMNS": "200"},
-    )
-    if isinstance(done.exception, Exception) and not isinstance(done.exception, SystemExit):
-        raise done.exception
+def policy(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
+    done = run(config, "policy", *arguments, answer=answer)
     return done.exit_code, done.output
 
 
 def test_a_policy_that_fits_is_counted_and_its_paths_are_shown(config: Path) -> None:
-    code, text = run(config, "check")
+    code, text = policy(config, "check")
     assert code == 0, text
     assert "The policy fits demo_erp" in text
-    code, text = run(config, "check", "--role", "department_member")
+    code, text = policy(config, "check", "--role", "department_member")
     assert code == 0, text
     assert "over (ticket_id) → support.tickets(agent_id) → hr.employees" in text
     assert re.search(r"hr\.employees .* salary", text)
@@ -90,22 +77,22 @@ def test_a_policy_that_does_not_fit_names_what_is_wrong(config: Path, tmp_path: 
     wrong.write_text(POLICY.read_text().replace("- hr.regions", "- hr.regoins"), encoding="utf-8")
     config.write_text(config.read_text().replace(str(POLICY), str(wrong)), encoding="utf-8")
     with pytest.raises(PolicyError, match=r"there is no table hr\.regoins"):
-        run(config, "check")
+        policy(config, "check")
 
 
 def test_a_query_is_tried_as_somebody(config: Path) -> None:
     sql = "SELECT count(*) AS n, max(salary) AS most FROM employees"
-    code, text = run(config, "test", "--as", "mia", "--sql", sql)
+    code, text = policy(config, "test", "--as", "mia", "--sql", sql)
     assert code == 0, text
     assert "$1 = 3" in text
     assert "only rows of hr.employees" in text
-    code, text = run(config, "test", "--as", "mia", "--sql", "SELECT 1 FROM payslips")
+    code, text = policy(config, "test", "--as", "mia", "--sql", "SELECT 1 FROM payslips")
     assert code == 2
     assert "not_permitted" in text
 
 
 def test_the_rows_of_every_table_are_counted(config: Path) -> None:
-    code, text = run(config, "test", "--as", "mia")
+    code, text = policy(config, "test", "--as", "mia")
     assert code == 0, text
     lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "." in line}
     mine, all_ = (int(count.replace(",", "")) for count in lines["hr.employees"])
@@ -125,35 +112,35 @@ def test_the_rows_of_every_table_are_counted(config: Path) -> None:
 )
 def test_what_cannot_be_done_says_why(config: Path, arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(QuorumError, match=said):
-        run(config, *arguments)
+        policy(config, *arguments)
 
 
 def test_it_is_applied_checked_and_removed(secured_config: Path, wiring: Wiring) -> None:
     secured = Wiring(load_settings(secured_config), wiring.socket_folder)
     assert check_row_security(secured, "demo_erp").remedy == "quorumsql policy apply demo_erp"
 
-    code, output = run(secured_config, "apply", answer="n\n")
+    code, output = policy(secured_config, "apply", answer="n\n")
     assert code == 1
     assert check_row_security(secured, "demo_erp").status == "failed"
     try:
-        code, output = run(secured_config, "apply", answer="y\n")
+        code, output = policy(secured_config, "apply", answer="y\n")
         assert code == 0
         assert "row-level security is applied" in output
         assert check_row_security(secured, "demo_erp").status == "ok"
     finally:
-        code, output = run(secured_config, "apply", "--remove", "--yes")
+        code, output = policy(secured_config, "apply", "--remove", "--yes")
     assert code == 0
     assert "Now set databases.demo_erp.row_level_security to false" in output
     assert check_row_security(secured, "demo_erp").message.endswith("never applied to it.")
 
 
 def test_the_script_goes_to_psql_as_it_is(secured_config: Path) -> None:
-    code, output = run(secured_config, "apply", "--sql")
+    code, output = policy(secured_config, "apply", "--sql")
     assert code == 0
     assert output.startswith("-- The row policies of demo_erp")
     assert output.endswith("COMMIT;\n")
     assert max(map(len, output.splitlines())) > 200
-    code, output = run(secured_config, "apply", "--sql", "--remove")
+    code, output = policy(secured_config, "apply", "--sql", "--remove")
     assert code == 0
     assert "DROP POLICY" in output
 
@@ -164,7 +151,7 @@ def test_behind_it_the_index_and_the_doctor_go_on(secured_config: Path, wiring: 
     with secured.source("demo_erp") as reader:
         values = [each.qualified for each in reader.survey(before.tables, most=100, longest=50)]
     assert len(values) > 50
-    run(secured_config, "apply", "--yes")
+    policy(secured_config, "apply", "--yes")
     try:
         assert secured.source("demo_erp").read_catalog() == before
         with secured.source("demo_erp") as reader:
@@ -176,9 +163,9 @@ def test_behind_it_the_index_and_the_doctor_go_on(secured_config: Path, wiring: 
         )
         off = secured.settings.model_copy(update={"databases": {"demo_erp": demo}})
         assert is_applied_but_unused(Wiring(off, wiring.socket_folder), "demo_erp")
-        code, output = run(secured_config, "test")
+        code, output = policy(secured_config, "test")
         assert code == 0
         assert "42501" not in output
     finally:
-        run(secured_config, "apply", "--remove", "--yes")
+        policy(secured_config, "apply", "--remove", "--yes")
     assert secured.source("demo_erp").read_catalog() == before

@@ -11,7 +11,7 @@ import yaml
 from serve_app.cli.terminal import ERRORS, TerminalReporter
 from serve_app.settings import Settings
 from tests.execution.sqlite.shop import build_shop
-from tests.serve_app.cli.conftest import Call
+from tests.serve_app.cli.conftest import Call, write_config
 
 CUBES = """\
 cubes:
@@ -31,10 +31,8 @@ def config(tmp_path: Path, demo_settings: Settings) -> Path:
     build_shop(tmp_path / "shop.db")
     (tmp_path / "cubes.yml").write_text(CUBES)
     shop = {"reader": {"url": "sqlite:///shop.db"}, "semantics": "semantics.yaml"}
-    path = tmp_path / "quorumsql.yaml"
     databases = {"shop": shop, "bare": {"reader": shop["reader"]}}
-    path.write_text(yaml.safe_dump({"home": str(demo_settings.home), "databases": databases}))
-    return path
+    return write_config(tmp_path, home=str(demo_settings.home), databases=databases)
 
 
 def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, call: Call) -> None:

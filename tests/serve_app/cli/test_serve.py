@@ -8,11 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import yaml
-
 from execution.postgres.embedded import EmbeddedServer
 from serve_app.settings import Settings
 from tests.retrieval.index_store.conftest import create_index
+from tests.serve_app.cli.conftest import write_config
 
 
 def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
@@ -22,17 +21,12 @@ def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
     with sqlite3.connect(tmp_path / "shop.sqlite") as shop:
         shop.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
     shop.close()
-    config = tmp_path / "quorumsql.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {
-                "home": str(demo_settings.home),
-                "index": {"connection": {"url": "embedded:serve_index"}},
-                "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
-                "model": {"engine": "openai", "base_url": "http://127.0.0.1:1/v1", "name": "m"},
-                "serve": {"port": 8198, "dashboard": False},
-            }
-        )
+    config = write_config(
+        tmp_path,
+        home=str(demo_settings.home),
+        index={"connection": {"url": "embedded:serve_index"}},
+        model={"engine": "openai", "base_url": "http://127.0.0.1:1/v1", "name": "m"},
+        serve={"port": 8198, "dashboard": False},
     )
     done = subprocess.run(
         [sys.executable, "-m", "serve_app.cli", "-c", str(config), "serve", "--background"],

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from serve_app.cli.app import app
 from tests.fakes import build_settings
+from tests.serve_app.cli.conftest import run, write_config
 from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.served import build_app, serve
 
@@ -19,14 +18,11 @@ TOKENS = {"principals": {"mia": {"token_env": "MIA_TOKEN"}}}
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    file = tmp_path / "quorumsql.yaml"
-    content = {"databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}}}
-    file.write_text(json.dumps({**content, "identity": TOKENS}))
-    return file
+    return write_config(tmp_path, identity=TOKENS)
 
 
 def run_status(config: Path, url: str, *options: str) -> Result:
-    return CliRunner().invoke(app, ["--config", str(config), "status", "--url", url, *options])
+    return run(config, "status", "--url", url, *options)
 
 
 @pytest.mark.parametrize(("problem", "code", "ready"), [("", 0, "yes"), ("[down]", 1, "no")])
@@ -44,26 +40,22 @@ def test_a_token_is_needed_where_principals_have_tokens(
 ) -> None:
     monkeypatch.setenv("MIA_TOKEN", "s3cret")
     with serve(build_app(build_settings(identity=TOKENS))) as url:
-        without = run_status(config, url)
-        assert isinstance(without.exception, Unauthenticated)
+        with pytest.raises(Unauthenticated):
+            run_status(config, url)
         assert run_status(config, url, "--as", "mia").exit_code == 0
 
 
 def test_no_service_is_an_error(config: Path) -> None:
-    assert isinstance(run_status(config, "http://127.0.0.1:9").exception, Unavailable)
+    with pytest.raises(Unavailable):
+        run_status(config, "http://127.0.0.1:9")
 
 
 def test_what_to_do_next_fits_the_settings_and_the_way_it_was_started(tmp_path: Path) -> None:
-    file = tmp_path / "quorumsql.yaml"
     with serve(build_app()) as url:
-        content = {
-            "home": "home",
-            "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
-            "serve": {"port": int(url.rpartition(":")[2])},
-        }
-        file.write_text(json.dumps(content))
-        shown = CliRunner().invoke(app, ["--config", str(file), "serve"]).output
-        stopped = CliRunner().invoke(app, ["--config", str(file), "serve", "--stop"]).output
+        port = int(url.rpartition(":")[2])
+        file = write_config(tmp_path, home="home", serve={"port": port})
+        shown = run(file, "serve").output
+        stopped = run(file, "serve", "--stop").output
     assert f'--config {file} ask "Which tables are there?" --database shop' in shown
     assert "Stop it where it runs." in shown
     assert f"The one at {url} runs in a terminal" in stopped

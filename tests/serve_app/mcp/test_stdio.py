@@ -7,15 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.conftest import ROOT
-from tests.serve_app.cli.conftest import Call, call
+from tests.serve_app.cli.conftest import NOWHERE, Call, call, write_config
 from tests.serve_app.mcp.clients import fail
 
 __all__ = ["call"]
@@ -42,13 +40,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """Settings whose index does not answer."""
-    shop: dict[str, Any] = {"reader": {"url": f"sqlite:///{tmp_path}/shop.sqlite"}}
-    file = tmp_path / "quorumsql.yaml"
-    index = {"connection": {"url": "postgresql://nobody@127.0.0.1:9/nothing"}}
-    file.write_text(
-        yaml.safe_dump({"home": str(tmp_path), "databases": {"shop": shop}, "index": index})
-    )
-    return file
+    return write_config(tmp_path, home=".", index={"connection": NOWHERE})
 
 
 async def test_a_client_is_answered_though_the_service_cannot_start(

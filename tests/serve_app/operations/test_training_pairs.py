@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from sqlglot import exp
-from typer.testing import CliRunner
 
 from data.benchmarks.load import load_benchmark
+from nl2sql.errors import SettingsError
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Question
-from serve_app.cli.app import app
 from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
@@ -22,6 +21,7 @@ from serve_app.operations.training_pairs import export_pairs
 from serve_app.operations.variants import override
 from serve_app.reporting import SilentReporter
 from tests.fakes import FakeEngine, StubEngine
+from tests.serve_app.cli.conftest import run, write_config
 
 
 @pytest.fixture
@@ -82,14 +82,10 @@ def test_what_is_measured_is_not_exported(measured: str, tmp_path: Path) -> None
     for name, (database, question) in lines.items():
         line = {"id": "1", "database": database, "question": question, "query": "SELECT 1"}
         (tmp_path / name).write_text(json.dumps(line) + "\n")
-    config = tmp_path / "quorumsql.yaml"
     reader = {"url": "sqlite:///shop.sqlite"}
-    config.write_text(
-        json.dumps({"databases": {"shop": {"reader": reader}, "other": {"reader": reader}}})
+    config = write_config(
+        tmp_path, databases={"shop": {"reader": reader}, "other": {"reader": reader}}
     )
-    path = str(tmp_path / "questions.jsonl")
-    given = ["eval", "export-pairs", path, "--apart-from", str(tmp_path / measured)]
-    result = CliRunner().invoke(app, ["--config", str(config), *given])
-    assert "All questions of questions are also among those that are measured" in str(
-        result.exception
-    )
+    given = ("eval", "export-pairs", tmp_path / "questions.jsonl", "--apart-from")
+    with pytest.raises(SettingsError, match="All questions of questions are also among those"):
+        run(config, *given, tmp_path / measured)

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from nl2sql.errors import SettingsError
 from serve_app.operations.background import check_exposure
 from serve_app.ray.builder import build_app
 from serve_app.ray.starting import start_serve
 from serve_app.settings import parse_settings
+from tests.serve_app.cli.conftest import write_config
 
 DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}
 TOKEN = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}
@@ -44,7 +44,5 @@ def test_a_service_on_all_addresses_does_not_start() -> None:
 
 
 def test_what_serve_builds_may_be_reached_from_anywhere(tmp_path: Path) -> None:
-    file = tmp_path / "quorumsql.yaml"
-    file.write_text(yaml.safe_dump({"databases": DATABASES}))
     with pytest.raises(SettingsError, match="anyone on the network"):
-        build_app({"config": str(file)})
+        build_app({"config": str(write_config(tmp_path))})
