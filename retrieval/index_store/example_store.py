@@ -133,6 +133,11 @@ class VerifiedExample:
     pattern: str = ""
     shape: str = ""
 
+    @property
+    def is_in_exam(self) -> bool:
+        """Whether a reviewer called the query right for the question."""
+        return self.source == "feedback" and self.reviewed
+
 
 def fold_question(question: str) -> str:
     """Folds case, spacing and final punctuation of a question, so that repetitions are equal.

@@ -15,13 +15,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Catalog
+from nl2sql.errors import InvalidRequest, SettingsError
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Definition, Question
+from nl2sql.types import Definition, Question, TrialFix
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
 from retrieval.semantics.resolution import DefinedPhrase, find_phrase, resolve_definitions
-from retrieval.semantics.semantics_file import SemanticsFile
+from retrieval.semantics.semantics_file import SemanticsFile, parse_semantics
+from retrieval.semantics.sql_parts import UnusableDefinition, has_aggregate
 
 # A question names few; a prompt with many definitions would tell the model nothing.
 MOST_DEFINITIONS = 5
@@ -48,9 +50,13 @@ class SemanticLayer:
     async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
         """At most five definitions that the question names, in its order.
 
-        ``catalog`` is what the principal may see. Raises IndexUnavailable.
+        ``catalog`` is what the principal may see. Raises IndexUnavailable, and InvalidRequest for a
+        definition on trial that cannot be used.
         """
         known = await self._find_known(question.database, catalog)
+        if question.trial is not None and question.trial.name:
+            tried = await run_in_parser_thread(_read_trial, question.trial, catalog)
+            known = (tried, *known)
         return choose_definitions(
             question.search_text, ((each.definition, each.phrases) for each in known)
         )
@@ -81,6 +87,22 @@ class SemanticLayer:
 
             held = self._whole[database] = (whole, PerCatalog(limit))
         return held[1].of(catalog)
+
+
+def _read_trial(fix: TrialFix, visible: Catalog) -> _NamedDefinition:
+    """The definition on trial, over what the principal sees: its errors name nothing else."""
+    try:
+        is_figure = has_aggregate(fix.expression, visible.dialect)
+        section = "measures" if is_figure else "filters"
+        file = parse_semantics({"version": 1, section: {fix.name: fix.expression}})
+        resolved, problems = resolve_definitions(file, visible)
+        reason = problems[0].text if problems else ""
+    except (UnusableDefinition, SettingsError) as error:
+        resolved, reason = (), str(error)
+    definition = resolved[0].build(visible) if resolved else None
+    if definition is None:
+        raise InvalidRequest(f"It cannot be defined so: {reason}", field="expression")
+    return _NamedDefinition(definition, resolved[0].phrases)
 
 
 def choose_definitions(

@@ -25,7 +25,7 @@ def add_to_exam(path: Path, examples: Iterable[VerifiedExample]) -> tuple[str, .
     keys: dict[str, tuple[str, str]] = {}
     latest: dict[tuple[str, str], VerifiedExample] = {}
     for example in examples:
-        if example.source == "feedback" and example.reviewed:
+        if example.is_in_exam:
             key = example.database, fold_question(example.question)
             keys[example.id[:_ID_CHARS]], latest[key] = key, example
     for entry in read_json_line_entries(path) if path.exists() else ():
