@@ -142,11 +142,13 @@ def _run_detached(serve: Serve, home: Path, told: BinaryIO) -> None:
     os.dup2(nothing, 0)
 
     def tell(error: QuorumError | None) -> None:
+        # Before its output goes to the log: an error that cannot be pickled is shown, too.
+        outcome = pickle.dumps(error)
         for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
             stream.flush()
             os.dup2(log, number)
         with told:
-            pickle.dump(error, told)
+            told.write(outcome)
 
     try:
         serve(partial(tell, None))

@@ -43,6 +43,10 @@ def serve(tell_prepared):
     print("downloading", file=sys.stderr)
     if way == "refused":
         raise PolicyError("No such table.", hint="Correct it.")
+    if way == "odd":
+        error = PolicyError("No such table.")
+        error.odd = lambda: None
+        raise error
     if way == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     tell_prepared()
@@ -67,6 +71,7 @@ except QuorumError as error:
     [
         ("well", ["preparing", "True", "True False"], "warned\nserving"),
         ("refused", ["preparing", "PolicyError No such table. Correct it.", "None"], ""),
+        ("odd", ["preparing", "Unavailable", "None"], ""),
         ("killed", ["preparing", "Unavailable", "None"], ""),
     ],
 )
@@ -77,5 +82,6 @@ def test_the_command_shows_how_the_service_prepares_and_why_it_fails(
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     lines = done.stdout.splitlines()
     assert [line.startswith(start) for line, start in zip(lines, told, strict=True)] == [True] * 3
-    assert done.stderr == "downloading\n"
+    assert done.stderr.startswith("downloading\n")
+    assert ("No such table." in done.stderr) == (way == "odd")
     assert (tmp_path / "home" / "serve.log").read_text().strip() == logged
