@@ -5,8 +5,10 @@ The file is the team's own and in Git, so nothing in it is changed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
+from itertools import starmap
 from pathlib import Path
 
 from data.benchmarks.entries import read_json_line_entries
@@ -22,27 +24,31 @@ def add_to_exam(path: Path, examples: Iterable[VerifiedExample]) -> tuple[str, .
     ``examples`` are in the order of their age. Only feedback that a reviewer gave counts, of a
     question the latest. Raises SettingsError if the file is no questions file.
     """
-    keys: dict[str, tuple[str, str]] = {}
-    latest: dict[tuple[str, str], VerifiedExample] = {}
-    for example in examples:
-        if example.is_in_exam:
-            key = example.database, fold_question(example.question)
-            keys[example.id[:_ID_CHARS]], latest[key] = key, example
+    latest = {
+        _identify(example.database, example.question): example
+        for example in examples
+        if example.source == "feedback" and example.reviewed
+    }
     for entry in read_json_line_entries(path) if path.exists() else ():
-        key = entry.text("database"), fold_question(entry.text("question"))
+        latest.pop(_identify(entry.text("database"), entry.text("question")), None)
         # By its id too: the text may have been corrected in the file.
-        for had in (key, keys.get(entry.optional_text("id"), key)):
-            latest.pop(had, None)
+        latest.pop(entry.optional_text("id"), None)
     if latest:
         is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
         with path.open("a", encoding="utf-8") as file:
-            file.write("\n" * is_torn + "".join(map(_render_line, latest.values())))
+            file.write("\n" * is_torn + "".join(starmap(_render_line, latest.items())))
     return tuple(example.question for example in latest.values())
 
 
-def _render_line(example: VerifiedExample) -> str:
+def _identify(database: str, question: str) -> str:
+    """The id of a question, whatever its query."""
+    text = "\0".join((database, fold_question(question)))
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_CHARS]
+
+
+def _render_line(id_: str, example: VerifiedExample) -> str:
     values = {
-        "id": example.id[:_ID_CHARS],
+        "id": id_,
         "database": example.database,
         "question": example.question,
         "query": example.sql,
