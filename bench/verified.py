@@ -20,7 +20,7 @@ from typing import Any
 
 from nl2sql.types import Question, Violation
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.examples.importing import read_pairs
+from retrieval.examples.pairs import read_pairs
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.values.search import IndexedValueSearch
 from serve_app.composition.examples import add_examples

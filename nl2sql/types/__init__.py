@@ -38,7 +38,6 @@ from nl2sql.types.question import (
     Question,
     Rewriting,
     Scalar,
-    TrialFix,
     Turn,
     UsageLimits,
 )

@@ -1,7 +1,8 @@
 """Feedback on answers: a right answer becomes an example, a wrong one is no longer an example.
 
-Feedback can be withdrawn: the example that it gave goes too, unless other feedback gives it as
-well. An example that the feedback had removed is not stored again.
+Each person gives examples of their own, so that nobody else's feedback takes them away but a
+reviewer's. Feedback can be withdrawn: its example goes too, unless other feedback of the same
+person gives it as well. An example that the feedback had removed is not stored again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from retrieval.examples.records import (
     Verified,
     Verifier,
     build_example,
-    identify_example,
     name_vectors,
     strip_sql,
 )
@@ -74,9 +74,11 @@ class FeedbackRecorder:
     async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
         """Records the feedback and returns its outcome; sending it again changes nothing.
 
-        The query is verified as the sender, and the example belongs to the sender's access: if the
-        policy hides any part of the database from anybody, only principals with the same access
-        are shown it. Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
+        The query is verified as the sender, and the example belongs to the sender and its access:
+        if the policy hides any part of the database from anybody, only principals with the same
+        access are shown it. A wrong query is no longer an example of the sender, and if a reviewer
+        says so, of nobody with this access. Raises IndexUnavailable, DatabaseUnavailable,
+        UnknownDatabase, PolicyError.
         """
         note = build_note(feedback, datetime.now(UTC))
         dialect = self._dialects.get(note.database)
@@ -89,17 +91,23 @@ class FeedbackRecorder:
                 return FeedbackReceipt("refused", reason=result.reason)
             verified = result
         receipt = FeedbackReceipt("recorded")
-        if not note.is_right and await self._remove(note, dialect):
+        if not note.is_right and await self._remove(note, dialect, by_all=feedback.is_reviewed):
             receipt = FeedbackReceipt("removed")
         if verified is not None:
             receipt = await self._store_example(note, verified, feedback.is_reviewed)
         await self._notes.record(replace(note, outcome=receipt.outcome))
         return receipt
 
-    async def _remove(self, note: FeedbackNote, dialect: str) -> bool:
-        """Removes the example of this question, query and access; false if there was none."""
-        example = await _identify(note, note.sql, dialect)
-        return bool(example) and await self._examples.remove(note.database, [example]) > 0
+    async def _remove(self, note: FeedbackNote, dialect: str, *, by_all: bool) -> bool:
+        """Removes what the sender, or everybody with this access, gave; false if that is none."""
+        form = await _read_form(note.sql, dialect)
+        given_by = None if by_all else note.given_by
+        return (
+            await self._examples.remove_feedback(
+                note.database, note.question, form, note.access, given_by
+            )
+            > 0
+        )
 
     async def _store_example(
         self, note: FeedbackNote, verified: Verified, is_reviewed: bool
@@ -117,14 +125,10 @@ class FeedbackRecorder:
             created_at=note.given_at,
             reviewed=is_reviewed,
         )
-        present = await self._examples.list_embedded(note.database, among=[example.id])
-        known = present.get(example.id)
-        if known is not None and known.embedder == self._vectors:
-            await self._examples.affirm(example)
-            return FeedbackReceipt("known", example.id)
+        known = await self._examples.list_embedded(note.database, among=[example.id])
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])
         await self._examples.put([example], vectors, self._vectors)
-        return FeedbackReceipt("stored", example.id)
+        return FeedbackReceipt("known" if known else "stored", example.id)
 
 
 class FeedbackWithdrawal:
@@ -145,32 +149,31 @@ class FeedbackWithdrawal:
     async def withdraw(self, note: FeedbackNote) -> None:
         """Removes the note and its example, and opens again what its correction closed."""
         # The example first: if that fails, the note is still there to be withdrawn.
-        example = await self._find_example(note)
-        if example and not await self._is_given_by_another(note, example):
-            await self._examples.remove(note.database, [example])
+        form = await self._read_form(note)
+        others = await self._notes.list_all(note.database, access=note.access)
+        question = fold_question(note.question)
+        given_again = [
+            await self._read_form(other)
+            for other in others
+            if (other.given_by, fold_question(other.question)) == (note.given_by, question)
+            and other.id != note.id
+        ]
+        if form not in given_again:
+            await self._examples.remove_feedback(
+                note.database, note.question, form, note.access, note.given_by
+            )
         await self._notes.remove(note.id)
 
-    async def _find_example(self, note: FeedbackNote) -> str:
-        """The id of the example that the note gives; empty if it gives none."""
+    async def _read_form(self, note: FeedbackNote) -> str:
+        """The normal form of the query that the note gives; empty if it gives none."""
         dialect = self._dialects.get(note.database)
-        if dialect is None or not note.right_sql:
-            return ""
-        return await _identify(note, note.right_sql, dialect)
-
-    async def _is_given_by_another(self, note: FeedbackNote, example: str) -> bool:
-        question = fold_question(note.question)
-        for other in await self._notes.list_all(note.database, access=note.access):
-            is_another = other.id != note.id and fold_question(other.question) == question
-            if is_another and await self._find_example(other) == example:
-                return True
-        return False
+        return await _read_form(note.right_sql, dialect) if dialect else ""
 
 
-async def _identify(note: FeedbackNote, sql: str, dialect: str) -> str:
-    """The id of the example of the note's question with that query; empty if it is not SQL."""
+async def _read_form(sql: str, dialect: str) -> str:
+    """The normal form of a query as of its example; empty, as no example has, if it is not SQL."""
     try:
         stripped = await run_in_parser_thread(strip_sql, sql, dialect)
-        form = await run_in_parser_thread(normal_form, stripped, dialect)
+        return await run_in_parser_thread(normal_form, stripped, dialect)
     except SqlglotError:
         return ""
-    return identify_example(note.database, note.question, form, note.access)

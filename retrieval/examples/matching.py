@@ -9,7 +9,8 @@ In languages other than English, all words must be equal, in their order.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, product
 from math import prod
 from typing import NamedTuple
@@ -19,7 +20,8 @@ from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import TIME_WORDS
 from nl2sql.types import ValueMatch
 from nl2sql.words import STOP_WORDS, split_words
-from retrieval.examples.parameters import SLOT, Parameter, Pattern
+from retrieval.examples.pairs import Pair
+from retrieval.examples.parameters import SLOT, Parameter
 from retrieval.examples.question_items import (
     Reading,
     Token,
@@ -53,30 +55,34 @@ def list_schema_words(catalog: Catalog) -> frozenset[str]:
 
 
 def match_pattern(
-    question: str, pattern: Pattern, said: Collection[ValueMatch], schema_words: Collection[str]
+    question: str, pair: Pair, said: Collection[ValueMatch], schema_words: Collection[str]
 ) -> dict[str, str] | None:
-    """The values with which the pattern answers the question; None if it does not.
+    """The values with which the pair answers the question; None if it does not.
 
     ``said`` are values of its columns that the question names, ``schema_words`` are
     ``list_schema_words`` of what the principal sees.
     """
     tokens, language = read_tokens(question), find_language(question)
-    if len(tokens) > _MOST_TOKENS:
+    if len(tokens) > _MOST_TOKENS or any(token.slot for token in tokens):
         return None
-    for phrasing in pattern.phrasings:
+    spans = {
+        name: list(_find_spans(tokens, parameter, said))
+        for name, parameter in pair.parameters.items()
+    }
+    for phrasing in (pair.question, *pair.phrasings):
         # "Who was the head?" is not who it is now.
         is_other_time = _is_past(tokens) and not _is_past(read_tokens(phrasing))
         if is_other_time or find_language(phrasing) != language:
             continue
-        wanted = read_phrasing(phrasing, pattern)
-        slots = {name: pattern.parameters[name] for name in SLOT.findall(phrasing)}
+        wanted = read_phrasing(phrasing, pair.texts)
+        slots = {name: spans[name] for name in SLOT.findall(phrasing)}
         found: list[dict[str, str]] = []
-        for put, values in _put_slots(tokens, slots, said):
-            asked = read_items(put, pattern, language)
+        for put, values in _put_slots(tokens, slots):
+            asked = read_items(put, pair.texts, language)
             if values not in found and _is_same(asked, wanted, schema_words):
                 found.append(values)
         if len(found) == 1:
-            return {**pattern.list_defaults(), **found[0]}
+            return {**pair.defaults, **found[0]}
     return None
 
 
@@ -88,11 +94,9 @@ def _find_spans(
 ) -> Iterator[_Span]:
     """Where the question has a value that the parameter may have."""
     if parameter.type == "text":
-        for value in parameter.values:
-            yield from _find_text(tokens, value, value)
-        for each in said:
-            if f"{each.table}.{each.column}" == parameter.column:
-                yield from _find_text(tokens, each.phrase, each.value)
+        yield from _find_texts(tokens, _index_values(parameter.values))
+        named = (each for each in said if f"{each.table}.{each.column}" == parameter.column)
+        yield from _find_texts(tokens, _index((each.phrase, each.value) for each in named))
         return
     for at, token in enumerate(tokens):
         text = token.date if parameter.type == "date" else token.number
@@ -100,27 +104,43 @@ def _find_spans(
             yield _Span(at, at + 1, text)
 
 
-def _find_text(tokens: Sequence[Token], phrase: str, value: str) -> Iterator[_Span]:
-    """Where the tokens are the words of the phrase; a letter or function word in equal case."""
-    wanted = "".join(fold_words(phrase))
-    is_exact = len(wanted) == 1 or wanted in STOP_WORDS
+def _index(values: Iterable[tuple[str, str]]) -> Mapping[str, list[tuple[str, str]]]:
+    """Phrases and the values that they mean, by the letters of the phrase."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for phrase, value in values:
+        found.setdefault("".join(fold_words(phrase)), []).append((phrase, value))
+    return found
+
+
+@lru_cache(maxsize=1 << 10)
+def _index_values(values: tuple[str, ...]) -> Mapping[str, list[tuple[str, str]]]:
+    return _index((value, value) for value in values)
+
+
+def _find_texts(
+    tokens: Sequence[Token], phrases: Mapping[str, list[tuple[str, str]]]
+) -> Iterator[_Span]:
+    """Where tokens are the words of a phrase; a letter or function word in equal case."""
+    longest = max(map(len, phrases), default=0)
     for start, first in enumerate(tokens):
-        text, end = "", start
-        while end < len(tokens) and len(text) < len(wanted):
-            text += tokens[end].word
-            end += 1
-        if wanted and text == wanted and (not is_exact or first.text == phrase):
-            yield _Span(start, end, value)
+        text = ""
+        for end, token in enumerate(tokens[start:], start=start + 1):
+            text += token.word
+            if len(text) > longest:
+                break
+            is_exact = len(text) == 1 or text in STOP_WORDS
+            for phrase, value in phrases.get(text, ()) if token.word else ():
+                if not is_exact or first.text == phrase:
+                    yield _Span(start, end, value)
 
 
 def _put_slots(
-    tokens: Sequence[Token], slots: Mapping[str, Parameter], said: Collection[ValueMatch]
+    tokens: Sequence[Token], slots: Mapping[str, Sequence[_Span]]
 ) -> Iterator[tuple[list[Token], dict[str, str]]]:
     """The tokens with the parameters in place of values that they may have, and these values."""
-    choices = [list(_find_spans(tokens, parameter, said)) for parameter in slots.values()]
-    if prod(map(len, choices)) > _MOST_ASSIGNMENTS:
+    if prod(map(len, slots.values())) > _MOST_ASSIGNMENTS:
         return
-    for chosen in product(*choices):
+    for chosen in product(*slots.values()):
         spans = dict(zip(slots, chosen, strict=True))
         if any(one.end > other.start for one, other in pairwise(sorted(chosen))):
             continue

@@ -1,28 +1,14 @@
-"""Parameters of verified queries: ``:year`` in the query and in its question.
-
-A value is checked against the parameter's type and allowed values, and put in as a literal of the
-parsed query: no text of a question is ever read as SQL.
-
->>> year = Parameter(type="integer", default="2024", min="2022")
->>> pattern = Pattern(("Orders of :year?",), "SELECT 1 FROM o WHERE y = :year", {"year": year})
->>> pattern.ask(), pattern.bind({"year": "2025"}, "postgres")
-('Orders of 2024?', 'SELECT 1 FROM o WHERE y = 2025')
-"""
+"""Parameters of verified queries: what their values may be, and the literals of these."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from sqlglot import exp
-
-from nl2sql.sql.parsing import parse_one
 
 SLOT = re.compile(r"(?:(?<![:\w])|(?<=\bQ)):([a-z][a-z_]*)")
 """A parameter in a question; ``Q:quarter`` is "Q3".
@@ -104,73 +90,3 @@ def _read(type_: str, text: str) -> object | None:
                 return text or None
     except (ValueError, InvalidOperation):
         return None
-
-
-# Compared by identity, so that what is read from one can be cached.
-@dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
-    """A verified query whose questions and SQL name its ``parameters``.
-
-    The first of the ``phrasings`` is its question, and names all of them.
-    """
-
-    phrasings: tuple[str, ...]
-    sql: str
-    parameters: Mapping[str, Parameter]
-
-    def ask(self) -> str:
-        """The question with the default values."""
-        return SLOT.sub(lambda slot: self.parameters[slot[1]].default, self.phrasings[0])
-
-    def list_defaults(self) -> dict[str, str]:
-        """The default value of each parameter."""
-        return {name: parameter.default for name, parameter in self.parameters.items()}
-
-    def list_columns(self) -> dict[str, str]:
-        """Parameter → the column whose values it may have."""
-        return {name: each.column for name, each in self.parameters.items() if each.column}
-
-    def bind(self, values: Mapping[str, str], dialect: str) -> str:
-        """The query with these values, as it was given if it has none.
-
-        Raises SqlglotError, and KeyError for another parameter.
-        """
-        if not self.parameters:
-            return self.sql
-        tree = parse_one(self.sql, dialect)
-        for slot in list(tree.find_all(exp.Placeholder)):
-            slot.replace(self.parameters[slot.name].build_literal(values[slot.name], dialect))
-        return tree.sql(dialect, comments=False)
-
-    def find_error(self, dialect: str) -> str:
-        """Why the pattern cannot be used; empty if it can. Raises SqlglotError."""
-        tree = parse_one(self.sql, dialect)
-        slots = list(tree.find_all(exp.Placeholder))
-        # Dialects count elements from 0 or 1, and a literal is read as one that was counted.
-        if any(slot.find_ancestor(exp.Bracket) for slot in slots):
-            return "A parameter may not be the subscript of an array."
-        bound = {slot.name for slot in slots}
-        if bound != set(self.parameters):
-            odd = ", ".join(sorted(map(repr, bound ^ set(self.parameters))))
-            return f"Its query and its parameters do not name the same: {odd}."
-        for at, phrasing in enumerate(self.phrasings):
-            named = SLOT.findall(phrasing)
-            if unknown := sorted(set(named) - bound):
-                return f"{phrasing!r} names {unknown[0]!r}, which is no parameter."
-            if len(named) != len(set(named)) or (at == 0 and set(named) != bound):
-                return f"{phrasing!r} has to name each parameter once."
-        return ""
-
-
-_PATTERN = TypeAdapter(Pattern)
-
-
-def write_pattern(pattern: Pattern) -> str:
-    """The pattern as JSON."""
-    return _PATTERN.dump_json(pattern, exclude_defaults=True).decode()
-
-
-@lru_cache(maxsize=1 << 12)
-def read_pattern(text: str) -> Pattern:
-    """The pattern that ``write_pattern`` wrote."""
-    return _PATTERN.validate_json(text)

@@ -7,14 +7,14 @@ also "more than" or "top". "How many", "number of" and "count" are one word.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import MONTH_WORDS, NUMBER_WORDS, ORDINAL_WORDS, list_english
 from nl2sql.words import STOP_WORDS
-from retrieval.examples.parameters import SLOT, Pattern
+from retrieval.examples.parameters import SLOT
 from retrieval.values.phrases import GENERIC, fold_words
 
 # Function words that say who or when, or what is compared or counted.
@@ -114,12 +114,12 @@ def _read_token(match: re.Match[str]) -> Token:
 
 
 @lru_cache(maxsize=1 << 12)
-def read_phrasing(phrasing: str, pattern: Pattern) -> Reading:
-    """The items of a phrasing of the pattern."""
-    return read_items(read_tokens(phrasing), pattern, find_language(phrasing))
+def read_phrasing(phrasing: str, texts: frozenset[str]) -> Reading:
+    """The items of a phrasing; ``texts`` are its parameters that are texts."""
+    return read_items(read_tokens(phrasing), texts, find_language(phrasing))
 
 
-def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Reading:
+def read_items(tokens: Sequence[Token], texts: Collection[str], language: str) -> Reading:
     """The content words; in another language than English all words and parameters."""
     if language != "en":
         return Reading(tuple(f":{token.slot}" if token.slot else token.word for token in tokens))
@@ -127,7 +127,6 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
     at = next((at for at, word in enumerate(raw) if word not in _ASKING), len(raw))
     words: list[str] = []
     slots: list[tuple[str, str, int]] = []
-    has_places = sum(each.type == "text" for each in pattern.parameters.values()) > 1
     mark = ""
     while at < len(tokens):
         token = tokens[at]
@@ -137,15 +136,15 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
             at, mark = at + (len(counted[0].split()) if counted else 1), ""
             continue
         # "2022 on" and "2022 and on" are not 2022.
-        follows = at and (raw[at - 1] == "and" or _is_number(tokens[at - 1], pattern))
+        follows = at and (raw[at - 1] == "and" or _is_number(tokens[at - 1], texts))
         if raw[at] in _FUNCTION_WORDS and not (follows and raw[at] == "on"):
             at, mark = at + 1, _MARKS.get(raw[at], mark)
             continue
         if token.slot:
-            before = tokens[at - 1].word if at and _is_number(token, pattern) else ""
+            before = tokens[at - 1].word if at and _is_number(token, texts) else ""
             if before in _BEFORE_VALUES and words[-1:] == [before]:
                 mark = words.pop()
-            is_placed = has_places and pattern.parameters[token.slot].type == "text"
+            is_placed = len(texts) > 1 and token.slot in texts
             slots.append((token.slot, mark, len(words) if is_placed else 0))
         else:
             # "By customers" is who did it, "by customer" is for each.
@@ -155,8 +154,6 @@ def read_items(tokens: Sequence[Token], pattern: Pattern, language: str) -> Read
     return Reading(tuple(words), frozenset(slots), "did" in raw)
 
 
-def _is_number(token: Token, pattern: Pattern) -> bool:
+def _is_number(token: Token, texts: Collection[str]) -> bool:
     """Whether it is a number or a date, or a parameter that is one."""
-    if token.slot:
-        return pattern.parameters[token.slot].type != "text"
-    return bool(token.date or token.number)
+    return bool(token.date or token.number or (token.slot and token.slot not in texts))

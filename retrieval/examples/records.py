@@ -12,6 +12,7 @@ that capitalise all nouns.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -159,12 +160,18 @@ def build_example(
     reviewed: bool = False,
     title: str = "",
     pattern: str = "",
+    asked: str = "",
 ) -> VerifiedExample:
-    """The example of a pair whose query passed the guard; ``tables`` are those it reads."""
+    """The example of a pair whose query passed the guard; ``tables`` are those it reads.
+
+    ``asked`` is its question with the names of its parameters, if it has any. Raises SqlglotError.
+    """
     question = " ".join(question.split())
     form = normal_form(sql, dialect)
+    roles = tuple(sorted(set(roles)))
+    own = (form, access, given_by) if source == "feedback" else roles
     return VerifiedExample(
-        id=identify_example(database, question, form, access),
+        id=_hash(database, source, fold_question(asked or question), *own),
         database=database,
         question=question,
         masked=mask_example(question, sql, dialect),
@@ -174,12 +181,18 @@ def build_example(
         source=source,
         given_by=given_by,
         access=access,
-        roles=tuple(sorted(set(roles))),
+        roles=roles,
         created_at=created_at or datetime.now(UTC),
         reviewed=reviewed,
         title=title,
         pattern=pattern,
     )
+
+
+def _hash(*parts: str) -> str:
+    """16 hexadecimal digits; ``layout_0017.sql`` computes the same."""
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def mask_example(question: str, sql: str, dialect: str) -> str:
@@ -189,17 +202,6 @@ def mask_example(question: str, sql: str, dialect: str) -> str:
     'Who lives in [value]?'
     """
     return mask_question(question, find_literals(question, sql, dialect))
-
-
-def identify_example(database: str, question: str, form: str, access: str) -> str:
-    """The id of 16 hexadecimal digits; equal for the same pair and the same access.
-
-    >>> identify_example("shop", "How many?", "SELECT 1", "") == identify_example(
-    ...     "shop", " how  many ", "SELECT 1", "")
-    True
-    """
-    parts = (database, fold_question(question), form, access)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def strip_sql(sql: str, dialect: str) -> str:

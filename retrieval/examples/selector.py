@@ -13,22 +13,27 @@ open to the principal, its default is no example, and only the values that a que
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 from weakref import ref
 
 import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
+from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import FewShot, Principal, Question, TrialFix, VerifiedQuery, Violation
+from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.matching import list_schema_words, match_pattern
-from retrieval.examples.parameters import read_pattern
-from retrieval.examples.records import mask_example, mask_question, name_vectors
+from retrieval.examples.pairs import Pair, read_pattern
+from retrieval.examples.records import mask_question, name_vectors
 from retrieval.index_store.example_store import (
     ExampleScope,
     ExampleStore,
@@ -44,6 +49,9 @@ from retrieval.values.search import IndexedValueSearch
 _DEPTH = 6
 _MOST_PAGES = 5
 _MOST_VERDICTS = 10_000
+
+_LOG = logging.getLogger("quorumsql")
+_Result = TypeVar("_Result")
 
 
 class ExampleSelector:
@@ -79,32 +87,7 @@ class ExampleSelector:
         masked = mask_question(question.text)
         if masked != question.search_text:
             vector = await self._questions.embed(masked)
-        found = await self._choose(question, scope, catalog, vector, wanted)
-        if question.trial is None or not question.trial.sql:
-            return found
-        return await self._add_tried(question, question.trial, catalog, vector, found)
-
-    async def _add_tried(
-        self,
-        question: Question,
-        fix: TrialFix,
-        catalog: Catalog,
-        vector: NDArray[np.float32],
-        found: tuple[FewShot, ...],
-    ) -> tuple[FewShot, ...]:
-        """The examples as they would be if that of the fix were stored."""
-        masked = await run_in_parser_thread(mask_example, fix.question, fix.sql, catalog.dialect)
-        cosine = float(vector @ await self._questions.embed(masked))
-        if (
-            cosine < self._settings.example_min_similarity
-            or fold_question(fix.question) == fold_question(question.text)
-            or not await self._verdicts.passes(question, fix.sql, catalog)
-        ):
-            return found
-        tried = FewShot(fix.question, fix.sql, round(cosine, 4))
-        others = (each for each in found if each.sql != fix.sql)
-        ranked = sorted((tried, *others), key=lambda each: -each.similarity)
-        return tuple(ranked[: self._settings.examples])
+        return await self._choose(question, scope, catalog, vector, wanted)
 
     async def list_latest(
         self, database: str, principal: Principal, catalog: Catalog, most: int
@@ -136,7 +119,7 @@ class ExampleSelector:
         for _ in range(_MOST_PAGES):
             page = await self._examples.find(scope, vector, limit, seen)
             for example in page:
-                seen.add(example.id)
+                seen.add(example.form)
                 if vector is not None and example.cosine < least:
                     return tuple(chosen.values())
                 if example.form in chosen or not await self._may_see_defaults(
@@ -163,7 +146,7 @@ class ExampleSelector:
         of a column. The evidence of a question no example knows of. Raises IndexUnavailable,
         PolicyError.
         """
-        if question.evidence or question.trial is not None or not self._settings.examples:
+        if question.evidence or not self._settings.examples:
             return None
         scope = await self._build_scope(question)
         if scope is None:
@@ -188,30 +171,31 @@ class ExampleSelector:
         found = await self._examples.find_patterns(scope)
         if not found:
             return None
-        patterns = [read_pattern(each.sql) for each in found]
-        columns = {column for pattern in patterns for column in pattern.list_columns().values()}
+        pairs = [_attempt(given.title, partial(read_pattern, given.sql)) for given in found]
+        columns = {column for pair in pairs if pair for column in pair.columns.values()}
         opened = await self._visibility.open_columns(question.database, question.principal)
         said = await values.find_in(question, catalog, columns) if values and columns else ()
         shown = {(f"{each.table}.{each.column}", each.value) for each in said}
         words = self._schema_words.of(catalog)
 
-        def match() -> list[VerifiedQuery]:
-            matched = [match_pattern(question.text, each, said, words) for each in patterns]
+        def match(given: VerifiedQuery, pair: Pair) -> VerifiedQuery | None:
+            bound = match_pattern(question.text, pair, said, words)
+            if bound is None or not all(
+                opened is None or column in opened or (column, bound[name]) in shown
+                for name, column in pair.columns.items()
+            ):
+                return None
+            sql = pair.bind(bound, catalog.dialect)
+            return replace(given, sql=sql, parameters=tuple(bound.items()))
+
+        def match_all() -> list[VerifiedQuery | None]:
             return [
-                replace(
-                    given,
-                    sql=pattern.bind(bound, catalog.dialect),
-                    parameters=tuple(bound.items()),
-                )
-                for given, pattern, bound in zip(found, patterns, matched, strict=True)
-                if bound is not None
-                and all(
-                    opened is None or column in opened or (column, bound[name]) in shown
-                    for name, column in pattern.list_columns().items()
-                )
+                _attempt(given.title, partial(match, given, pair))
+                for given, pair in zip(found, pairs, strict=True)
+                if pair
             ]
 
-        for query in await run_in_parser_thread(match):
+        for query in filter(None, await run_in_parser_thread(match_all)):
             is_wrong = await self._examples.is_called_wrong(question, query.sql, query.given_at)
             if not is_wrong and await self._verdicts.passes(question, query.sql, catalog):
                 return query
@@ -222,7 +206,10 @@ class ExampleSelector:
         if not pattern:
             return True
         opened = await self._visibility.open_columns(question.database, question.principal)
-        return opened is None or opened.issuperset(read_pattern(pattern).list_columns().values())
+        pair = _attempt(question.database, partial(read_pattern, pattern))
+        if pair is None:
+            return False
+        return opened is None or opened.issuperset(pair.columns.values())
 
     async def _build_scope(self, question: Question) -> ExampleScope | None:
         """None if no example can be found; then the question is not embedded."""
@@ -230,7 +217,7 @@ class ExampleSelector:
         open_columns = await self._visibility.open_columns(question.database, principal)
         if await self._examples.is_empty(question.database):
             return None
-        same = self._settings.same_question and question.trial is None
+        same = self._settings.same_question
         return ExampleScope(
             database=question.database,
             embedder=self._vectors,
@@ -240,6 +227,15 @@ class ExampleSelector:
             roles=principal.roles,
             not_folded=None if same else fold_question(question.text),
         )
+
+
+def _attempt(name: str, use: Callable[[], _Result]) -> _Result | None:
+    """What comes of a stored query; None if it is invalid, so that others can still be used."""
+    try:
+        return use()
+    except (ValueError, LookupError, SqlglotError, RecursionError) as error:
+        _LOG.warning("A verified query is invalid (%s): %s", name, type(error).__name__)
+        return None
 
 
 class _Verdicts:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
@@ -27,29 +27,21 @@ _IS_VISIBLE = """
    AND (%(sees_all)s OR source <> 'feedback' OR access = %(access)s)
    AND (roles = '{}' OR roles && %(roles)s::text[])
    AND folded IS DISTINCT FROM %(not_folded)s::text
-   AND id <> ALL (%(seen)s::text[])
+   AND form <> ALL (%(seen)s::text[])
 """
 
 _NEAREST = f"""
-SELECT id, question, sql, form, pattern, 1 - (embedding <=> %(vector)s) AS cosine
+SELECT question, sql, form, pattern, 1 - (embedding <=> %(vector)s) AS cosine
   FROM quorumsql.examples WHERE {_IS_VISIBLE}
  ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
 
-# The columns of all tables as they are indexed now, and those of the tables of an example.
-_INDEXED = """
-WITH indexed AS MATERIALIZED (
-    SELECT concat_ws('.', t->>'schema', t->>'name') AS name,
-           (SELECT string_agg(concat_ws(' ', c->>'name', c->>'type'), ',' ORDER BY c->>'name')
-              FROM json_array_elements(t->'columns') AS c) AS columns
-      FROM (SELECT body->'table' AS t FROM quorumsql.indexed_tables
-             WHERE database = %(database)s) AS bodies)
-"""
+# A hash of the columns of an example's tables as they are indexed now.
 _SHAPE = """
-(SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, i.columns), ';' ORDER BY i.name), ''))
-   FROM indexed AS i WHERE i.name = ANY ({}))
+(SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, i.shape), ';' ORDER BY i.name), ''))
+   FROM quorumsql.indexed_tables i WHERE i.database = e.database AND i.name = ANY (e.tables))
 """
-_IS_EXPIRED = f"(shape <> '' AND shape <> {_SHAPE.format('tables')})"
+_IS_EXPIRED = f"(e.shape <> '' AND e.shape <> {_SHAPE})"
 
 # Whether its query may be an answer for the principal, and did not call it wrong since.
 _MAY_ANSWER = f"""
@@ -69,51 +61,33 @@ _IS_VERIFIED = f"""
 """
 
 _LATEST = f"""
-{_INDEXED} SELECT id, question, sql, form, pattern, 0.0::float8 AS cosine
+SELECT question, sql, form, pattern, 0.0::float8 AS cosine
   FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND {_IS_VERIFIED} ORDER BY created_at DESC, id LIMIT %(limit)s
 """
 
 _SAME_QUESTION = f"""
-{_INDEXED} SELECT pattern, sql, given_by, created_at, source, title FROM quorumsql.examples e
+SELECT pattern, sql, given_by, created_at, source, title FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND folded = %(folded)s AND {_IS_VERIFIED}
- ORDER BY created_at DESC, id LIMIT %(limit)s
+ ORDER BY created_at DESC, pattern <> '', id LIMIT %(limit)s
 """
 _PATTERNS = f"""
-{_INDEXED} SELECT pattern, given_by, created_at, source, title FROM quorumsql.examples e
+SELECT pattern, given_by, created_at, source, title FROM quorumsql.examples e
  WHERE {_IS_VISIBLE} AND pattern <> '' AND {_MAY_ANSWER} ORDER BY created_at DESC, id
 """
 # Only the first that the guard passes is used.
 _MOST_VERIFIED = 8
-
-# Files in which the question had another query, or its parameters other defaults.
-_FIRST_PHRASING = "nullif({}, '')::json #>> '{{phrasings,0}}'"
-_REMOVE_REPLACED = f"""
-DELETE FROM quorumsql.examples WHERE database = %(database)s AND id <> %(id)s
-   AND source = 'file' AND roles = %(roles)s::text[] AND (folded = %(folded)s
-    OR {_FIRST_PHRASING.format("pattern")} = {_FIRST_PHRASING.format("%(pattern)s")})
-"""
-
-_REPLACE = """
-ON CONFLICT (database, id) DO UPDATE SET question = EXCLUDED.question, masked = EXCLUDED.masked,
-    sql = EXCLUDED.sql, tables = EXCLUDED.tables, source = EXCLUDED.source,
-    given_by = EXCLUDED.given_by, roles = EXCLUDED.roles, embedder = EXCLUDED.embedder,
-    embedding = EXCLUDED.embedding, reviewed = examples.reviewed OR EXCLUDED.reviewed,
-    title = EXCLUDED.title, pattern = EXCLUDED.pattern, shape = EXCLUDED.shape,
-    created_at = greatest(examples.created_at, EXCLUDED.created_at)
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedExample:
     """A question about ``database`` and the query that answers it.
 
-    ``id`` is a hash of the pair and its access, so that a repeated pair is one example. ``access``
-    is the access key of the sender, empty for a pair from a file. Only principals with one of
-    ``roles`` are shown it; empty means all principals. ``tables`` are qualified names. ``reviewed``
-    says that it is feedback of somebody who may review answers. ``pattern`` is the query with its
-    parameters (``parameters.py``), empty if it has none. ``shape`` is a hash of the columns of its
-    tables when it was verified; empty, the store computes it.
+    ``id`` is a hash of what tells it from others: of a file its question and roles, of feedback its
+    pair and who gave it. ``access`` is the access key of the sender, empty for a pair from a file.
+    Only principals with one of ``roles`` are shown it; empty means all principals. ``tables`` are
+    qualified names. ``reviewed`` says that it is feedback of somebody who may review answers.
+    ``pattern`` is the pair with its parameters and phrasings (``pairs.py``), empty without any.
     """
 
     id: str
@@ -131,12 +105,12 @@ class VerifiedExample:
     reviewed: bool = False
     title: str = ""
     pattern: str = ""
-    shape: str = ""
 
-    @property
-    def is_in_exam(self) -> bool:
-        """Whether a reviewer called the query right for the question."""
-        return self.source == "feedback" and self.reviewed
+
+_STORED = (*(field.name for field in fields(VerifiedExample)), "folded", "embedder", "embedding")
+_REPLACE = "ON CONFLICT (database, id) DO UPDATE SET " + ", ".join(
+    f"{name} = EXCLUDED.{name}" for name in _STORED
+)
 
 
 def fold_question(question: str) -> str:
@@ -184,7 +158,6 @@ class ExampleScope:
 class FoundExample:
     """A search result; ``cosine`` is 0 where no vector was searched."""
 
-    id: str
     question: str
     sql: str
     form: str
@@ -194,12 +167,9 @@ class FoundExample:
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """What an import compares with its file."""
+    """The name of an example's vector, and whether its tables have other columns by now."""
 
     embedder: str
-    roles: tuple[str, ...]
-    title: str = ""
-    pattern: str = ""
     is_expired: bool = False
 
 
@@ -215,7 +185,7 @@ class ExampleStore(TableStore):
         limit: int,
         seen: Collection[str] = (),
     ) -> list[FoundExample]:
-        """At most ``limit`` examples of the scope, without those ``seen``.
+        """At most ``limit`` examples of the scope, without the query forms ``seen``.
 
         The nearest to ``vector`` first; without it the latest verified ones.
         """
@@ -264,15 +234,9 @@ class ExampleStore(TableStore):
         self, examples: Sequence[VerifiedExample], vectors: NDArray[np.float32], embedder: str
     ) -> None:
         """Stores the examples in one transaction; they replace examples of the same id."""
-        shapes = {
-            example.tables: await self._read_shape(example)
-            for example in examples
-            if not example.shape
-        }
         rows = [
             asdict(example)
             | {
-                "shape": example.shape or shapes[example.tables],
                 "folded": fold_question(example.question),
                 "embedder": embedder,
                 "embedding": vector,
@@ -280,31 +244,25 @@ class ExampleStore(TableStore):
             for example, vector in zip(examples, vectors, strict=True)
         ]
         await self._insert("examples", rows, _REPLACE)
-
-    async def remove_replaced(self, examples: Sequence[VerifiedExample]) -> None:
-        """Removes examples of files with the same question and roles as these."""
-        for example in examples:
-            lists = {"roles": list(example.roles), "tables": None}
-            folded = {"folded": fold_question(example.question)}
-            await self._change(_REMOVE_REPLACED, asdict(example) | lists | folded)
-
-    async def _read_shape(self, example: VerifiedExample) -> str:
-        statement = f"{_INDEXED} SELECT {_SHAPE.format('%(tables)s')}"
-        values = {"database": example.database, "tables": list(example.tables)}
-        return str((await self._fetch(statement, values))[0][0])
-
-    async def affirm(self, example: VerifiedExample) -> None:
-        """Notes that a stored example was given again: it is the latest of its question.
-
-        Once reviewed, it stays so.
-        """
         await self._change(
-            f"{_INDEXED} UPDATE quorumsql.examples SET shape = {_SHAPE.format('tables')},"
-            " created_at = greatest(created_at, %(created_at)s),"
-            " given_by = CASE WHEN %(reviewed)s >= reviewed THEN %(given_by)s ELSE given_by END,"
-            " reviewed = reviewed OR %(reviewed)s WHERE database = %(database)s AND id = %(id)s",
-            asdict(example),
+            f"UPDATE quorumsql.examples AS e SET shape = {_SHAPE}"
+            " WHERE database = ANY (%(databases)s) AND id = ANY (%(ids)s)",
+            {
+                "databases": [example.database for example in examples],
+                "ids": [example.id for example in examples],
+            },
         )
+
+    async def embed_again(
+        self, examples: Sequence[VerifiedExample], vectors: NDArray[np.float32], embedder: str
+    ) -> None:
+        """Replaces the masked questions and their vectors, of examples that are still there."""
+        for example, vector in zip(examples, vectors, strict=True):
+            await self._change(
+                "UPDATE quorumsql.examples SET masked = %(masked)s, embedder = %(embedder)s,"
+                " embedding = %(embedding)s WHERE database = %(database)s AND id = %(id)s",
+                asdict(example) | {"embedder": embedder, "embedding": vector},
+            )
 
     async def list_examples(self, database: str) -> tuple[VerifiedExample, ...]:
         """All examples of the database, oldest first."""
@@ -321,12 +279,32 @@ class ExampleStore(TableStore):
     ) -> dict[str, StoredState]:
         """Id → the state of each example; ``among`` limits the ids."""
         rows = await self._fetch(
-            f"{_INDEXED} SELECT id, embedder, roles, title, pattern, {_IS_EXPIRED}"
-            " FROM quorumsql.examples WHERE database = %(database)s"
+            f"SELECT id, embedder, {_IS_EXPIRED} FROM quorumsql.examples e"
+            " WHERE database = %(database)s"
             " AND (%(among)s::text[] IS NULL OR id = ANY (%(among)s::text[]))",
             {"database": database, "among": None if among is None else list(among)},
         )
         return {id_: read_row(StoredState, state) for id_, *state in rows}
+
+    async def remove_feedback(
+        self, database: str, question: str, form: str, access: str, given_by: str | None
+    ) -> int:
+        """Removes feedback that gave this query form, and returns its number.
+
+        Of one person with this access, or of everybody with it (None).
+        """
+        return await self._change(
+            "DELETE FROM quorumsql.examples WHERE database = %(database)s AND source = 'feedback'"
+            " AND folded = %(folded)s AND form = %(form)s AND access = %(access)s"
+            " AND given_by = coalesce(%(given_by)s::text, given_by)",
+            {
+                "database": database,
+                "folded": fold_question(question),
+                "form": form,
+                "access": access,
+                "given_by": given_by,
+            },
+        )
 
     async def remove(self, database: str, ids: Collection[str]) -> int:
         """Removes the examples with these ids and returns their number."""

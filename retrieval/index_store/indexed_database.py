@@ -5,6 +5,7 @@ A table with its card is a row of JSON, because the index reads and writes whole
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -122,6 +123,13 @@ async def read_index(connection: Connection, head: IndexHead) -> IndexedDatabase
     return IndexedDatabase(head, catalog, cards, vectors)
 
 
+def hash_shape(table: Table) -> str:
+    """A hash of the names and types of the columns, whatever their order."""
+    columns = sorted((column.name, column.type) for column in table.columns)
+    text = ",".join(" ".join(column) for column in columns)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
 def pack_positions(positions: Sequence[int], size: int) -> bytes:
     """The positions, below ``size``, as bits: those of 100,000 tables take 12.5 kB in a query.
 
@@ -206,7 +214,7 @@ class IndexWriter:
         name = self._database
         async with self._connection.transaction():
             await self.drop()
-            keys = _KEYS.dump_json(catalog.keys)
+            keys = _KEYS.dump_json((*catalog.foreign_keys, *catalog.inferred_keys))
             await self._connection.execute(
                 f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),
@@ -226,9 +234,9 @@ class IndexWriter:
                 self._connection.cursor() as cursor,
                 cursor.copy("COPY quorumsql.indexed_tables FROM STDIN") as copy,
             ):
-                for at, pair in enumerate(zip(catalog.tables, cards.tables, strict=True)):
-                    body = _TABLE.dump_json(_IndexedTable(*pair)).decode()
-                    await copy.write_row((name, at, body))
+                for at, (table, card) in enumerate(zip(catalog.tables, cards.tables, strict=True)):
+                    body = _TABLE.dump_json(_IndexedTable(table, card)).decode()
+                    await copy.write_row((name, at, body, table.qualified, hash_shape(table)))
             texts: dict[CardKind, list[str]] = {
                 "table": [card.summary for card in cards.tables],
                 "column": [card.text for card in cards.columns],

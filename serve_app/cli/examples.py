@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from retrieval.examples.importing import ImportReport, Pair, read_pairs
+from retrieval.examples.importing import ImportReport
+from retrieval.examples.pairs import Pair, read_pairs
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index

@@ -11,7 +11,8 @@ import data.demo_erp
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.examples.importing import ImportReport, Pair, import_pairs, read_pairs
+from retrieval.examples.importing import ImportReport, import_pairs
+from retrieval.examples.pairs import Pair, read_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from serve_app.composition.wiring import Wiring

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
-from retrieval.examples.importing import Pair, import_pairs
+from retrieval.examples.importing import import_pairs
+from retrieval.examples.pairs import Pair
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.feedback_store import Feedback

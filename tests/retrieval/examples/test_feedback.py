@@ -60,18 +60,36 @@ async def test_said_again_it_changes_nothing(shop: Shop, index_url: str) -> None
     assert sorted(told) == sorted([(SQL, True), ("select COUNT(*) from orders", True)])
 
 
-async def test_what_a_reviewer_says_again_is_reviewed_and_stays_so(shop: Shop) -> None:
-    amy = Principal("amy", ANN.roles, ANN.attributes)
+async def list_givers(shop: Shop) -> list[tuple[str, bool]]:
+    """Who gave the examples, and whether as a reviewer; the latest last."""
+    return [(each.given_by, each.reviewed) for each in await shop.examples.list_examples("shop")]
+
+
+async def test_everybody_has_an_example_of_their_own(shop: Shop) -> None:
     await say(shop, right=True)
-    (given,) = await shop.examples.list_examples("shop")
-    assert (given.given_by, given.reviewed) == ("ann", False)
-    await say(shop, right=True, principal=amy, is_reviewed=True)
-    (reviewed,) = await shop.examples.list_examples("shop")
-    assert (reviewed.given_by, reviewed.reviewed) == ("amy", True)
-    assert reviewed.created_at > given.created_at
-    await say(shop, right=True)
-    (again,) = await shop.examples.list_examples("shop")
-    assert (again.given_by, again.reviewed) == ("amy", True)
+    assert (await say(shop, right=True, principal=UMA))[0].outcome == "stored"
+    assert await list_givers(shop) == [("ann", False), ("uma", False)]
+    # As a reviewer, and later than uma.
+    await say(shop, right=True, is_reviewed=True)
+    assert await list_givers(shop) == [("uma", False), ("ann", True)]
+
+
+async def test_a_wrong_takes_back_only_what_its_sender_gave(shop: Shop) -> None:
+    await say(shop, right=True, is_reviewed=True)
+    assert (await say(shop, right=False, principal=UMA))[0].outcome == "recorded"
+    assert await list_givers(shop) == [("ann", True)]
+    await say(shop, right=True, principal=UMA)
+    assert (await say(shop, right=False, principal=UMA))[0].outcome == "removed"
+    assert await list_givers(shop) == [("ann", True)]
+
+
+async def test_a_reviewers_wrong_takes_back_that_of_all_with_the_same_access(shop: Shop) -> None:
+    for principal in (ANN, UMA, FLO):
+        await say(shop, right=True, principal=principal)
+    amy = replace(ANN, name="amy")
+    receipt, _ = await say(shop, right=False, principal=amy, is_reviewed=True)
+    assert receipt.outcome == "removed"
+    assert await list_givers(shop) == [("flo", False)]
 
 
 async def test_a_wrong_answer_is_no_example_any_more(shop: Shop) -> None:
@@ -148,11 +166,9 @@ async def test_the_example_of_a_correction_goes(shop: Shop, correction: str) -> 
     ]
 
 
-async def test_an_example_stays_while_somebody_else_of_the_same_access_gives_it(shop: Shop) -> None:
+async def test_an_example_stays_while_its_giver_gives_it_in_other_feedback(shop: Shop) -> None:
     _, first = await say(shop, right=False, correction=BETTER)
-    _, second = await say(
-        shop, right=True, sql=BETTER.lower(), principal=UMA, question=f" {QUESTION.upper()} "
-    )
+    _, second = await say(shop, right=True, sql=BETTER.lower(), question=f" {QUESTION.upper()} ")
     assert len(await stored(shop)) == 1
     await withdraw(shop, first)
     assert len(await stored(shop)) == 1

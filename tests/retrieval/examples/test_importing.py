@@ -9,17 +9,13 @@ import pytest
 from nl2sql.errors import SettingsError
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.importing import (
-    ImportReport,
-    Pair,
-    import_pairs,
-    read_pairs,
-    refresh_examples,
-)
+from retrieval.examples.importing import ImportReport, import_pairs, refresh_examples
+from retrieval.examples.pairs import Pair, read_pairs
 from retrieval.examples.records import name_vectors
 from retrieval.index_store.example_store import StoredState
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
+from tests.retrieval.index_store.conftest import execute
 
 BOSS = Principal("boss", ("boss",))
 GOOD = Pair(question="How many orders are there?", sql="SELECT count(*) FROM orders;")
@@ -60,8 +56,14 @@ async def test_what_is_verified_is_stored_and_the_rest_named(shop: Shop) -> None
 async def test_the_same_file_again_verifies_and_embeds_nothing(shop: Shop) -> None:
     await bring_in(shop, GOOD, ALSO)
     embedder = FakeEmbedder()
-    report = await bring_in(shop, GOOD, ALSO, GOOD, embedder=embedder)
-    assert (report.stored, report.known, embedder.texts) == (0, 3, [])
+    report = await bring_in(shop, GOOD, ALSO, embedder=embedder)
+    assert (report.stored, report.known, embedder.texts) == (0, 2, [])
+
+
+async def test_a_pair_that_is_repeated_is_said_to_be_left_out(shop: Shop) -> None:
+    for pair, stored in ((GOOD, 1), (BAD, 0)):
+        report = await bring_in(shop, pair, pair)
+        assert (report.stored, report.known, len(report.left_out)) == (stored, 0, 2 - stored)
 
 
 async def test_an_import_goes_on_where_it_was_killed(shop: Shop) -> None:
@@ -92,11 +94,22 @@ async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:
         progress=lambda done, total: steps.append((done, total)),
     )
     assert (done, steps) == (2, [(2, 2)])
-    assert set((await shop.examples.list_embedded("shop")).values()) == {
-        StoredState(name_vectors("other"), ()),
-        StoredState(name_vectors("other"), ("boss", "seller")),
-    }
+    states = await shop.examples.list_embedded("shop")
+    assert list(states.values()) == [StoredState(name_vectors("other"))] * 2
     assert await refresh_examples("shop", "postgres", shop.store, other) == 0
+
+
+async def test_what_was_removed_while_it_was_embedded_again_stays_away(
+    shop: Shop, index_url: str
+) -> None:
+    class Slow(FakeEmbedder):
+        def embed(self, texts):  # type: ignore[no-untyped-def]
+            execute(index_url, "DELETE FROM quorumsql.examples WHERE roles = '{}'")
+            return super().embed(texts)
+
+    await bring_in(shop, GOOD, ALSO)
+    await refresh_examples("shop", "postgres", shop.store, Slow("other"))
+    assert [each.question for each in await shop.examples.list_examples("shop")] == [ALSO.question]
 
 
 def test_reads_lines_with_and_without_roles(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import ValueMatch
 from retrieval.examples.matching import list_schema_words, match_pattern
-from retrieval.examples.parameters import Parameter, Pattern, read_pattern, write_pattern
+from retrieval.examples.pairs import Pair, read_pattern
+from retrieval.examples.parameters import Parameter
 
 CATALOG = Catalog(
     "shop",
@@ -29,8 +30,8 @@ AMOUNT = Parameter(type="number", default="5", min="0")
 
 def match(question: str, phrasing: str, *values: ValueMatch, **parameters: Parameter) -> Any:
     names = ", ".join(f":{name}" for name in parameters)
-    pattern = Pattern((phrasing,), f"SELECT {names}", parameters)
-    return match_pattern(question, pattern, values, list_schema_words(CATALOG))
+    pair = Pair(question=phrasing, sql=f"SELECT {names}", parameters=parameters)
+    return match_pattern(question, pair, values, list_schema_words(CATALOG))
 
 
 REVENUE = "What was the revenue in Q:quarter :year for the :region?"
@@ -140,6 +141,19 @@ def test_texts_of_two_parameters_do_not_change_places() -> None:
     assert match("How many paid orders have open invoices?", phrasing, **asked) is None
 
 
+@pytest.mark.parametrize("odd", ["orders in 2025 :year", "orders :bogus 2025", "orders in :year"])
+def test_the_name_of_a_parameter_is_no_value(odd: str) -> None:
+    assert match(odd, "orders in :year", year=YEAR) is None
+
+
+def test_values_of_several_words_are_found_among_many() -> None:
+    names = (*(f"Customer {at}" for at in range(1000)), "Nord-Süd", "Nord")
+    named = {"name": Parameter(type="text", default="Nord", values=names)}
+    assert match("orders of customer 7", "orders of :name", **named) == {"name": "Customer 7"}
+    assert match("orders of Nord Sud", "orders of :name", **named) == {"name": "Nord-Süd"}
+    assert match("orders of Sud Nord", "orders of :name", **named) is None
+
+
 def test_digits_of_other_scripts_are_no_numbers() -> None:
     assert match("revenue in \uff12\uff10\uff12\uff15", "revenue in :year", year=YEAR) is None
     with pytest.raises(ValidationError):
@@ -148,9 +162,8 @@ def test_digits_of_other_scripts_are_no_numbers() -> None:
 
 def test_a_query_without_parameters_stays_as_it_was_given() -> None:
     # So a person who called it wrong is not answered by it in another spelling.
-    assert Pattern(("Sales?", "Sold?"), "select 1  -- all", {}).bind({}, "postgres") == (
-        "select 1  -- all"
-    )
+    pair = Pair(question="Sales?", phrasings=("Sold?",), sql="select 1  -- all")
+    assert pair.bind({}, "postgres") == "select 1  -- all"
 
 
 def test_values_of_a_column_are_those_that_the_search_found() -> None:
@@ -166,13 +179,13 @@ def test_values_are_literals_of_the_query() -> None:
     odd = Parameter(type="text", default="x' OR 1=1 --", values=("x' OR 1=1 --",))
     parameters = {"region": odd, "amount": Parameter(type="number", default="-2.5"), "day": DAY}
     parameters["n"] = Parameter(type="integer", default="3")
-    pattern = read_pattern(write_pattern(Pattern((), sql, parameters)))
-    bound = pattern.bind(pattern.list_defaults(), "postgres")
+    pair = read_pattern(Pair(question="Rows?", sql=sql, parameters=parameters).write_pattern())
+    bound = pair.bind(pair.defaults, "postgres")
     assert bound == (
         "SELECT 1 FROM t WHERE a = 'x'' OR 1=1 --' AND b > -2.5"
         " AND c = CAST('2024-01-01' AS DATE) LIMIT 3"
     )
-    assert "c = '2024-01-01'" in pattern.bind(pattern.list_defaults(), "sqlite")
+    assert "c = '2024-01-01'" in pair.bind(pair.defaults, "sqlite")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nl2sql.types import AttributeValue, Principal
@@ -12,22 +14,31 @@ from retrieval.examples.records import (
     mask_question,
     strip_sql,
 )
-from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.example_store import Source, build_access_key
 from tests.fakes import SHOP
 
 
-def identify(question: str, sql: str, access: str = "") -> str:
-    return build_example(
-        "shop", question, sql, (), dialect="postgres", source="file", given_by="x", access=access
-    ).id
+def identify(question: str, sql: str, *, source: Source = "feedback", **fields: Any) -> str:
+    fields = {"dialect": "postgres", "given_by": "x"} | fields
+    return build_example("shop", question, sql, (), source=source, **fields).id
 
 
-def test_the_same_pair_in_another_spelling_is_one_example() -> None:
+def test_feedback_is_its_pair_and_who_gave_it() -> None:
     first = identify("How many orders?", "SELECT count(*) FROM orders")
     assert identify(" how  many ORDERS ", "select COUNT(*) from Orders -- all") == first
     assert identify("How many orders?", "SELECT count(id) FROM orders") != first
     assert identify("How many customers?", "SELECT count(*) FROM orders") != first
-    assert identify("How many orders?", "SELECT count(*) FROM orders", "key") != first
+    assert identify("How many orders?", "SELECT count(*) FROM orders", access="key") != first
+    assert identify("How many orders?", "SELECT count(*) FROM orders", given_by="y") != first
+
+
+def test_a_pair_of_a_file_is_its_question_and_its_roles() -> None:
+    first = identify("How many?", "SELECT 1", source="file", roles=("a", "b"))
+    again = identify("how many", "SELECT 2", source="file", roles=("b", "a", "a"), given_by="y")
+    assert again == first
+    assert identify("How many?", "SELECT 1", source="file", roles=("a",)) != first
+    asked = identify("How many?", "SELECT 1", source="file", roles=("a", "b"), asked="How :much?")
+    assert asked != first
 
 
 @pytest.mark.parametrize(

@@ -237,8 +237,8 @@ async def test_of_others_only_what_a_reviewer_gave_answers(shop: Shop) -> None:
 async def test_the_latest_that_the_guard_passes_is_the_verified_query(shop: Shop) -> None:
     await put(
         shop,
-        example(ASKED, ORDERS, "sales.orders", day=1),
-        example(ASKED, OTHER, "sales.orders", day=2),
+        example(ASKED, ORDERS, "sales.orders", day=1, by=ANN),
+        example(ASKED, OTHER, "sales.orders", day=2, by=ANN),
         example(ASKED, EMPLOYEES, day=3),
     )
     assert await find_verified(shop, ANN) == OTHER

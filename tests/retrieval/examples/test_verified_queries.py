@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from nl2sql.catalog import Column, Table
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import Principal, VerifiedQuery, Violation
-from retrieval.examples.importing import Pair
+from retrieval.examples.pairs import Pair
 from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.feedback_store import Feedback, FeedbackStore, build_note
+from retrieval.index_store.indexed_database import hash_shape
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.search import IndexedValueSearch
 from tests.fakes import build_question
@@ -88,12 +89,42 @@ async def test_a_phrasing_without_a_parameter_has_its_default(shop: Shop) -> Non
     assert found.parameters == (("name", "Anna"),)
 
 
-async def test_a_file_whose_pattern_changed_is_stored_again(shop: Shop) -> None:
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({"title": "Other"}, "Verified by Mara on 2026-03-01: Other"),
+        ({"verified_by": "Ida"}, "Verified by Ida on 2026-03-01: Orders of a status"),
+        ({"verified_at": "2026-02-01"}, "Verified by Mara on 2026-02-01: Orders of a status"),
+    ],
+)
+async def test_a_pair_that_changed_is_stored_again(
+    shop: Shop, fields: dict[str, Any], label: str
+) -> None:
     await bring_in(shop, STATUS)
     assert (await bring_in(shop, STATUS)).known == 1
-    assert (await bring_in(shop, build_pair(title="Other"))).stored == 1
-    [example] = await shop.examples.list_examples("shop")
-    assert example.title == "Other"
+    assert (await bring_in(shop, build_pair(**fields))).stored == 1
+    found = await find(shop, "number of shipped orders")
+    assert found is not None
+    assert found.label == f"{label}, with status shipped"
+
+
+async def test_pairs_with_one_question_are_all_kept(shop: Shop) -> None:
+    """For several roles, and with other parameters but the same default question."""
+    pairs = (
+        STATUS,
+        build_pair(roles=["boss"]),
+        build_pair(roles=["seller"]),
+        build_pair(
+            question="How many open :what are there?",
+            parameters={"what": TEXT | {"default": "orders", "values": ["orders"]}},
+            sql="SELECT count(*) FROM orders WHERE status = 'open' AND 'orders' = :what",
+        ),
+        Pair(question="How many open orders are there?", sql="SELECT 1 FROM orders"),
+    )
+    for stored in (5, 0):
+        report = await bring_in(shop, *pairs)
+        assert (report.stored, report.known, report.left_out) == (stored, 5 - stored, ())
+    assert len(await shop.examples.list_examples("shop")) == 5
 
 
 @pytest.mark.parametrize(
@@ -135,6 +166,7 @@ async def test_of_two_pairs_of_one_question_the_last_counts(shop: Shop) -> None:
         ({"phrasings": ["All of :state?"]}, "'state', which is no parameter"),
         ({"parameters": {"status": TEXT | {"values": [], "column": "sales.x.y"}}}, "no column"),
         ({"sql": "SELECT count(*) FROM orders WHERE status = :status; DROP TABLE x"}, "statement"),
+        ({"sql": f"SELECT {'- ' * 1500}:status FROM orders"}, "not valid SQL: It is nested"),
     ],
 )
 async def test_a_pattern_that_is_wrong_is_left_out(
@@ -142,6 +174,20 @@ async def test_a_pattern_that_is_wrong_is_left_out(
 ) -> None:
     [left_out] = (await bring_in(shop, build_pair(**fields))).left_out
     assert told in left_out.reason
+
+
+async def test_an_invalid_one_stops_no_other(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    await bring_in(shop, STATUS, CUSTOMER, build_pair(title="Bad", roles=["boss"]))
+    for broken in (
+        "{}",
+        STATUS.write_pattern().replace('"parameters":{"status"', '"parameters":{"x"'),
+    ):
+        async with shop.store.connection() as connection:
+            change = "UPDATE quorumsql.examples SET pattern = %s WHERE title = 'Bad'"
+            await connection.execute(change, (broken,))
+        assert await find(shop, "number of shipped orders") is not None
+        assert "(Bad)" in caplog.text
+        caplog.clear()
 
 
 # -- for whom ----------------------------------------------------------------------------------
@@ -210,20 +256,15 @@ async def test_what_somebody_called_wrong_answers_them_no_more(shop: Shop) -> No
 
 async def index_orders(shop: Shop, *columns: str) -> None:
     """Writes the table as an index has it."""
-    body = {
-        "table": {
-            "schema": "sales",
-            "name": "orders",
-            "columns": [{"name": name, "type": "text"} for name in columns],
-        }
-    }
+    table = Table("sales", "orders", tuple(Column(name, "text") for name in columns))
     async with shop.store.connection() as connection:
         await connection.execute("DELETE FROM quorumsql.indexes WHERE database = 'shop'")
         await connection.execute(
             "INSERT INTO quorumsql.indexes VALUES ('shop', '', '', '', '', '{}', 1, 1, now(), '[]')"
         )
         await connection.execute(
-            "INSERT INTO quorumsql.indexed_tables VALUES ('shop', 0, %s)", (json.dumps(body),)
+            "INSERT INTO quorumsql.indexed_tables VALUES ('shop', 0, '{}', %s, %s)",
+            (table.qualified, hash_shape(table)),
         )
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from typing import Any
 
+import psycopg
 import pytest
 
 from nl2sql.errors import IndexUnavailable
+from retrieval.examples.pairs import Pair, read_pattern
+from retrieval.examples.parameters import Parameter
+from retrieval.examples.records import build_example
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
 from retrieval.index_store.layout import read_steps
 from retrieval.index_store.store import IndexStore
 from tests.retrieval.index_store.conftest import execute
@@ -59,3 +66,57 @@ async def test_an_index_of_any_layout_can_be_dropped(index_url: str) -> None:
     await store.prepare()
     assert await store.heads() == []
     await store.close()
+
+
+async def test_the_identity_of_examples_of_layout_16_is_that_of_new_ones(index_url: str) -> None:
+    """So a file that is imported again replaces them; of two with one identity the latest stays."""
+    pair = Pair(
+        question='Orders of "x"  ä :year?',
+        sql="SELECT :year",
+        phrasings=("In :year?",),
+        parameters={"year": Parameter(type="integer", default="2024")},
+    )
+    pattern = {
+        "phrasings": [pair.question, *pair.phrasings],
+        "sql": pair.sql,
+        "parameters": {"year": {"type": "integer", "default": "2024"}},
+    }
+
+    def build(**fields: Any) -> VerifiedExample:
+        given = {"question": "Orders?", "sql": "SELECT 1", "source": "file", "given_by": "ann"}
+        return build_example(
+            **{"database": "shop", "tables": (), "dialect": "postgres", **given, **fields}
+        )
+
+    examples = (
+        (build(asked=pair.question, pattern=pair.write_pattern()), json.dumps(pattern)),
+        (build(roles=("b", "a")), ""),
+        (build(source="feedback", access="key"), ""),
+        (build(), ""),
+        (build(sql="SELECT 2"), ""),
+    )
+    steps = [statements for number, statements in read_steps().items() if number <= 16]
+    execute(index_url, "CREATE SCHEMA quorumsql", *steps)
+    execute(index_url, "CREATE TABLE quorumsql.layout AS SELECT 16 AS version")
+    with psycopg.connect(index_url) as connection:
+        for at, (example, stored) in enumerate(examples):
+            connection.execute(
+                "INSERT INTO quorumsql.examples VALUES (%s, %s, %s, %s, '', %s, %s, '{}', %s, %s,"
+                " %s, %s, %s, '', '[1]', false, '', %s, 'old')",
+                (
+                    *(example.database, str(at), example.question),
+                    *(fold_question(example.question), example.sql, example.form, example.source),
+                    *(example.given_by, example.access, list(example.roles), example.created_at),
+                    stored,
+                ),
+            )
+    store = IndexStore(index_url)
+    await store.prepare()
+    found = {each.id: each for each in await ExampleStore(store).list_examples("shop")}
+    await store.close()
+    assert set(found) == {example.id for example, _ in examples}
+    assert [each.sql for each in found.values() if not (each.roles or each.pattern)] == [
+        "SELECT 1",
+        "SELECT 2",
+    ]
+    assert read_pattern(found[examples[0][0].id].pattern) == pair
