@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -160,20 +160,49 @@ class Catalog:
 
 
 _LABELS = frozenset({"name", "title"})
+_FIRST_NAMES = frozenset({"firstname", "fname", "forename", "givenname"})
+_LAST_NAMES = frozenset({"lastname", "lname", "surname", "familyname"})
+_SHORTEST_ABBREVIATION = 3
 
 
-def find_label(table: Table) -> str | None:
-    """The label of a table's rows: a name or title, also after the table's words.
+def find_labels(table: Table) -> tuple[str, ...]:
+    """The columns that name a table's rows; none if no column does.
 
-    Or the column that is called like the table.
+    A name or title, also after the table's words or abbreviations of them; the column that is
+    called like the table; or the first and the last name of a person.
 
-    >>> find_label(Table("hr", "departments", (Column("id", "int"), Column("dept_name", "text"))))
-    >>> find_label(Table("hr", "genre", (Column("id", "int"), Column("genre_name", "text"))))
-    'genre_name'
+    >>> find_labels(Table("hr", "department", (Column("no", "int"), Column("dept_name", "text"))))
+    ('dept_name',)
+    >>> find_labels(Table("hr", "staff", (Column("first_name", "text"), Column("surname", "text"))))
+    ('first_name', 'surname')
+    >>> find_labels(Table("hr", "staff", (Column("id", "int"), Column("dept_name", "text"))))
+    ()
     """
     own = set(split_words(table.name))
+    first: str | None = None
+    last: str | None = None
     for column in table.columns:
         words = split_words(column.name)
-        if words and (set(words) == own or (words[-1] in _LABELS and set(words[:-1]) <= own)):
-            return column.name
-    return None
+        if not words:
+            continue
+        named = words[-1] in _LABELS and all(_is_said(word, own) for word in words[:-1])
+        if set(words) == own or named:
+            return (column.name,)
+        joined = "".join(words)
+        first = column.name if first is None and joined in _FIRST_NAMES else first
+        last = column.name if last is None and joined in _LAST_NAMES else last
+    return (first, last) if first is not None and last is not None else ()
+
+
+def _is_said(word: str, own: Collection[str]) -> bool:
+    """True if the word is one of the table's own or leaves out letters of one."""
+    if word in own:
+        return True
+    return len(word) >= _SHORTEST_ABBREVIATION and any(
+        whole[0] == word[0] and _is_subsequence(word, whole) for whole in own if whole
+    )
+
+
+def _is_subsequence(part: str, whole: str) -> bool:
+    letters = iter(whole)
+    return all(letter in letters for letter in part)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table, find_label
+from nl2sql.catalog import Table, find_labels
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
@@ -40,13 +40,17 @@ def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tu
     if any(output.is_star for output in outputs):
         return (), ()
     uses = [_resolve(query, select, output) for output in outputs]
+    shown = {(use.source, use.column.name) for use in uses if use is not None}
     equal = set(_list_equal(query, select))
     keys, labels = set(), set()
     for at, label in enumerate(uses):
         if label is None or len(label.table.primary_key) != 1:
             continue
         key = label.source, label.table.primary_key[0]
-        if label.column.name != find_label(label.table) or label.column.name == key[1]:
+        names = find_labels(label.table)
+        if label.column.name not in names or label.column.name == key[1]:
+            continue
+        if not all((label.source, name) in shown for name in names):
             continue
         found = {
             other

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generation.conversation.suggestions import say_name
-from nl2sql.catalog import ForeignKey, Table, find_label
+from nl2sql.catalog import ForeignKey, Table, find_labels
 from nl2sql.sql.names import quote_name
 from nl2sql.types import FewShot, Plan, SchemaContext
 
@@ -67,6 +67,7 @@ def _build_join(key: ForeignKey, shown: Mapping[str, tuple[Table, str]], dialect
     def quote(name: str) -> str:
         return quote_name(name, dialect)
 
+    labels = find_labels(parent)
     return _Join(
         child=child_name,
         parent=parent_name,
@@ -74,7 +75,7 @@ def _build_join(key: ForeignKey, shown: Mapping[str, tuple[Table, str]], dialect
         parent_says=say_name(parent.name, plural=False),
         column=quote(key.columns[0]),
         target=quote(key.target_columns[0]),
-        label=quote(find_label(parent) or key.target_columns[0]),
+        label=quote(labels[0] if len(labels) == 1 else key.target_columns[0]),
     )
 
 

@@ -145,13 +145,14 @@ def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assess
     return parent if shows_all and _have_equal_figures(parent.result, child.result) else None
 
 
-def _have_equal_figures(left: ResultSet, right: ResultSet) -> bool:
-    """True if the rows are equal without one column."""
-    width = len(left.columns)
-    if left.truncated != right.truncated or len(right.columns) != width:
+def _have_equal_figures(keyed: ResultSet, labelled: ResultSet) -> bool:
+    """True if the rows are equal without the key, and without the columns that show its label."""
+    width, more = len(keyed.columns), len(labelled.columns) - len(keyed.columns)
+    if keyed.truncated != labelled.truncated or more < 0:
         return False
-    return len(left.rows) == len(right.rows) and any(
-        are_equivalent(_leave_out(left, (at,)), _leave_out(right, (at,))) for at in range(width)
+    return len(keyed.rows) == len(labelled.rows) and any(
+        are_equivalent(_leave_out(keyed, (at,)), _leave_out(labelled, range(at, at + more + 1)))
+        for at in range(width)
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.catalog import find_label
+from nl2sql.catalog import find_labels
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.missing_tables import add_join
@@ -27,8 +27,7 @@ _CLAUSES = ("group", "order", "having", "qualify", "distinct", "where")
 def shown_names(original: Original) -> Iterator[exp.Expr]:
     """``SELECT country_id FROM city`` → ``SELECT country.name FROM city LEFT JOIN country …``.
 
-    Only if the question asks for no key and the name is no output yet. The name is the column
-    ``name``, ``title`` or one that is called like its table.
+    Only if the question asks for no key and the name is no output yet.
     """
     if _KEYS & original.words or len(original.outermost) != 1:
         return
@@ -92,19 +91,19 @@ def _show(
     assert table is not None
     number = next(at for at, each in enumerate(original.scopes) if each is scope)
     key = visible.spell(output.unalias().this)
-    label = find_label(table)
-    if key == original.find_key(table) and label and not _is_shown(original, scope, owner, label):
+    labels = find_labels(table)
+    if key == original.find_key(table) and labels and not _is_shown(original, scope, owner, labels):
         draft = original.draft()
         copy = read_scopes(draft.tree, visible)[number]
-        _show_column(draft.of(output), original.build_column(owner, visible.fold(label)), copy)
+        _show_columns(original, draft.of(output), owner, labels, copy)
         yield draft.tree
     for neighbour in visible.list_neighbours(table):
-        name = find_label(neighbour.table)
+        labels = find_labels(neighbour.table)
         refers = neighbour.key.target == neighbour.table.qualified and len(neighbour.pairs) == 1
-        if not name or not refers or visible.fold(neighbour.pairs[0][0]) != key:
+        if not labels or not refers or visible.fold(neighbour.pairs[0][0]) != key:
             continue
         joined = _find_joined(scope, owner, neighbour)
-        if joined is not None and _is_shown(original, scope, joined, name):
+        if joined is not None and _is_shown(original, scope, joined, labels):
             continue
         is_unique = original.find_key(neighbour.table) == visible.fold(neighbour.pairs[0][1])
         # Without a primary key a row may be repeated, which figures and the number of rows show.
@@ -116,27 +115,40 @@ def _show(
         there = _find_joined(copy, own, neighbour) if own else None
         added = there or (add_join(copy, own, neighbour, side="LEFT") if own else None)
         if added is not None:
-            _show_column(draft.of(output), original.build_column(added, visible.fold(name)), copy)
+            _show_columns(original, draft.of(output), added, labels, copy)
             yield draft.tree
 
 
-def _is_shown(original: Original, scope: SelectScope, source: SelectSource, name: str) -> bool:
-    """Whether that column of the source is an output already."""
+def _is_shown(
+    original: Original, scope: SelectScope, source: SelectSource, names: tuple[str, ...]
+) -> bool:
+    """Whether one of these columns of the source is an output already."""
+    folded = {original.visible.fold(name) for name in names}
     columns = [output.unalias() for output in scope.select.expressions]
     return any(
         isinstance(column, exp.Column)
-        and original.visible.spell(column.this) == original.visible.fold(name)
+        and original.visible.spell(column.this) in folded
         and original.find_owner(column, scope) is source
         for column in columns
     )
 
 
-def _show_column(output: exp.Expr, column: exp.Column, scope: SelectScope) -> None:
-    """Shows the column instead of the output, and groups by it too, which PostgreSQL requires."""
-    output.replace(column)
+def _show_columns(
+    original: Original,
+    output: exp.Expr,
+    source: SelectSource,
+    names: tuple[str, ...],
+    scope: SelectScope,
+) -> None:
+    """Shows the columns instead of the output, and groups by them, which PostgreSQL requires."""
+    columns = [original.build_column(source, original.visible.fold(name)) for name in names]
+    shown = scope.select.expressions
+    at = next(number for number, each in enumerate(shown) if each is output)
+    scope.select.set("expressions", [*shown[:at], *columns, *shown[at + 1 :]])
     group = scope.select.args.get("group")
-    if group is not None and column not in group.expressions:
-        group.append("expressions", column.copy())
+    for column in columns:
+        if group is not None and column not in group.expressions:
+            group.append("expressions", column.copy())
 
 
 def _find_joined(

@@ -286,6 +286,21 @@ def test_labels_of_two_results_by_keys_join_neither() -> None:
     assert [each.group for each in group_assessments(assessments[1:])] == [0, 0]
 
 
+def test_a_person_is_labelled_by_both_names() -> None:
+    """``shown_names`` shows two columns in place of a key; one of them alone is no label."""
+    people = build_table(
+        "main.people", "id integer", "first_name text", "last_name text", key=("id",)
+    )
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, first_name, last_name)")
+    database.execute("INSERT INTO people VALUES (1, 'Ada', 'Li'), (2, 'Ada', 'Wu')")
+    catalog = replace(CATALOG, tables=(people,), foreign_keys=())
+    names = ("id", "first_name, last_name", "id, first_name, last_name", "id, last_name")
+    queries = [f"SELECT {shown} FROM people ORDER BY id" for shown in names]
+    asked = [each for each in assess(database, queries, catalog) if each.candidate.samples]
+    assert [each.group for each in asked] == [0, 0, 0, 1]
+
+
 def test_rounded_figures_of_two_results_join_neither() -> None:
     rounded = build_assessment("c3", rows=[(Decimal("1.23"),)], display=Display(digits=2))
     one, two = build_assessment("c1", rows=[(1.2341,)]), build_assessment("c2", rows=[(1.2299,)])

@@ -34,13 +34,31 @@ DEALS = build_table(
 FIRMS = build_table(
     "stock.firms", "sbfirmid integer", "sbfirmtitle text", "sbfirmzone text", key=("sbfirmid",)
 )
+# A person has two names, and that of a department leaves out letters.
+DRIVERS = build_table(
+    "stock.drivers", "id integer", "first_name text", "last_name text", "depot_id integer",
+    key=("id",),
+)  # fmt: skip
+DEPOTS = build_table("stock.depot", "id integer", "dpt_name text", key=("id",))
 KEYS = (
     build_key("stock.transfers(from_store)", "stock.stores(id)"),
     build_key("stock.transfers(to_store)", "stock.stores(id)"),
+    build_key("stock.drivers(depot_id)", "stock.depot(id)"),
 )
 CATALOG = replace(
     SHOP,
-    tables=(*SHOP.tables, STORES, TRANSFERS, DELIVERIES, LEASES, PRICES, DEALS, FIRMS),
+    tables=(
+        *SHOP.tables,
+        STORES,
+        TRANSFERS,
+        DELIVERIES,
+        LEASES,
+        PRICES,
+        DEALS,
+        FIRMS,
+        DRIVERS,
+        DEPOTS,
+    ),
     foreign_keys=(*SHOP.foreign_keys, *KEYS),
 )
 VALUES = (
