@@ -11,75 +11,17 @@ from nl2sql.types import Plan
 from serve_app.settings import Settings
 from tests.fakes import build_context, build_question, build_settings
 from tests.generation.written_prompt import write_prompt
+from tests.golden import ARROW, load_cases
 
 # A Monday in the second quarter.
 TODAY = date(2025, 6, 30)
 
 
-@pytest.mark.parametrize(
-    ("question", "told"),
-    [
-        ("Orders of last month?", '"last month" is from 2025-05-01 to 2025-05-31.'),
-        ("Orders of the past month?", '"past month" is from 2025-05-30 to 2025-06-30.'),
-        ("Orders of this quarter?", '"this quarter" is from 2025-04-01 to 2025-06-30.'),
-        ("What did we sell last year?", '"last year" is from 2024-01-01 to 2024-12-31.'),
-        ("Bookings last week", '"last week" is from 2025-06-23 to 2025-06-29.'),
-        ("Invoices due next month", '"next month" is from 2025-07-01 to 2025-07-31.'),
-        ("Due in the next two weeks", '"next two weeks" is from 2025-07-01 to 2025-07-14.'),
-        ("Past 6 months?", '"past 6 months" is from 2024-12-30 to 2025-06-30.'),
-        ("Year-to-date revenue", '"year-to-date" is from 2025-01-01 to 2025-06-30.'),
-        ("Bestellungen der letzten 30 Tage", '"letzten 30 tage" is from 2025-05-31 to 2025-06-30.'),
-        ("Les commandes du mois dernier ?", '"mois dernier" is from 2025-05-01 to 2025-05-31.'),
-        (
-            "Pedidos de los últimos tres meses",
-            '"ultimos tres meses" is from 2025-03-30 to 2025-06-30.',
-        ),
-        ("As vendas do ano passado", '"ano passado" is from 2024-01-01 to 2024-12-31.'),
-        ("Gli ordini di ieri", '"ieri" is 2025-06-29.'),
-        ("去年的销售额", '"去年" is from 2024-01-01 to 2024-12-31.'),
-        ("先月の注文", '"先月" is from 2025-05-01 to 2025-05-31.'),
-        ("طلبات العام الماضي", '"عام الماضي" is from 2024-01-01 to 2024-12-31.'),
-        ("Calls of yesterday", '"yesterday" is 2025-06-29.'),
-        (
-            "This year against last year",
-            '"this year" is from 2025-01-01 to 2025-12-31. '
-            '"last year" is from 2024-01-01 to 2024-12-31.',
-        ),
-    ],
-)
-def test_the_days_that_a_question_means_are_told(question: str, told: str) -> None:
-    assert render_today(question, TODAY) == f"Today is 2025-06-30. {told}"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Which invoices are overdue?",
-        "Welche Rechnungen sind überfällig?",
-        "逾期发票",
-        "Open tickets as of today",
-        "Costs of this fiscal year",
-    ],
-)
-def test_today_alone_is_told_where_no_days_follow_from_it(question: str) -> None:
-    assert render_today(question, TODAY) == "Today is 2025-06-30."
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Orders in 2024?",
-        "Bestellungen im März 2024 pro Monat",
-        "¿Cuál es el último apellido de cada cliente?",
-        "2024年3月の注文",
-        "The last name of each customer",
-        "How many days does a delivery take on average?",
-        "Employees with more than 3 years in the company",
-        "The last 5 orders of each customer",
-    ],
-)
-def test_other_questions_are_told_nothing(question: str) -> None:
-    assert render_today(question, TODAY) == ""
+@pytest.mark.parametrize(("heading", "case"), load_cases("relative_dates"))
+def test_the_days_that_a_question_means_are_told(heading: str, case: str) -> None:
+    question, _, told = case.partition(ARROW)
+    expected = {"days": f"Today is 2025-06-30. {told}", "today": "Today is 2025-06-30."}
+    assert render_today(question, TODAY) == expected.get(heading, "")
 
 
 def test_days_are_those_of_the_calendar() -> None:
