@@ -125,29 +125,25 @@ class FeedbackRecorder:
             created_at=note.given_at,
             reviewed=is_reviewed,
         )
-        known = await self._examples.list_embedded(note.database, among=[example.id])
+        known = await self._examples.has_any(note.database, example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])
         await self._examples.put([example], vectors, self._vectors)
         return FeedbackReceipt("known" if known else "stored", example.id)
 
 
 class FeedbackWithdrawal:
-    """Removes notes. ``dialects`` maps a database's name to its SQL dialect.
-
-    All methods raise IndexUnavailable.
-    """
+    """Removes notes. ``dialects`` maps a database's name to its SQL dialect."""
 
     def __init__(self, index: IndexConnections, dialects: Mapping[str, str]) -> None:
         self._examples = ExampleStore(index)
         self._notes = FeedbackStore(index)
         self._dialects = dict(dialects)
 
-    async def find(self, id_: str) -> FeedbackNote | None:
-        """The note of that id."""
-        return await self._notes.find(id_)
-
     async def withdraw(self, note: FeedbackNote) -> None:
-        """Removes the note and its example, and opens again what its correction closed."""
+        """Removes the note and its example, and opens again what its correction closed.
+
+        Raises IndexUnavailable.
+        """
         # The example first: if that fails, the note is still there to be withdrawn.
         form = await self._read_form(note)
         others = await self._notes.list_all(note.database, access=note.access)

@@ -26,11 +26,7 @@ from retrieval.examples.records import (
     name_vectors,
     strip_sql,
 )
-from retrieval.index_store.example_store import (
-    ExampleStore,
-    StoredState,
-    VerifiedExample,
-)
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from retrieval.index_store.store import IndexStore
 
 _BATCH = 64
@@ -76,54 +72,43 @@ async def import_pairs(
     """
     name = name_vectors(embedder.name)
     present = {example.id: example for example in await store.list_examples(database)}
-    states = await store.list_embedded(database)
     latest = {pair.key: number for number, pair in enumerate(pairs, start=1)}
-    stored = known = 0
-    left_out: list[RejectedPair] = []
     slots = asyncio.Semaphore(_CONCURRENT)
 
-    def is_known(pair: Pair, example: VerifiedExample) -> bool:
-        had = present.get(example.id)
-        if had is None or states[had.id] != StoredState(name):
-            return False
-        given_at = example.created_at if pair.verified_at else had.created_at
-        return had == replace(example, tables=had.tables, created_at=given_at)
-
-    async def verify(pair: Pair, example: VerifiedExample) -> VerifiedExample | Rejected:
+    async def verify(number: int, pair: Pair) -> VerifiedExample | RejectedPair | None:
+        """The example to be stored, None if it is known."""
+        example = _build_example(database, pair, principal, dialect)
+        if latest[pair.key] != number:
+            example = Rejected("A later pair has the same question and roles.")
+        if isinstance(example, Rejected):
+            return RejectedPair(number, pair.question, example.reason)
+        if (had := present.get(example.id)) is not None:
+            given_at = example.created_at if pair.verified_at else had.created_at
+            same = replace(example, tables=had.tables, created_at=given_at, embedder=name)
+            if had == same:
+                return None
         async with slots:
             columns = pair.columns.values()
             verified = await verifier.verify(database, example.sql, principal, columns)
         if isinstance(verified, Rejected):
-            return verified
+            return RejectedPair(number, pair.question, verified.reason)
         return replace(example, tables=verified.tables)
 
+    stored = known = 0
+    left_out: list[RejectedPair] = []
     for start in range(0, len(pairs), _BATCH):
-        fresh: list[tuple[int, Pair, VerifiedExample]] = []
-        for number, pair in enumerate(pairs[start : start + _BATCH], start=start + 1):
-            built = _build_example(database, pair, principal, dialect)
-            if latest[pair.key] != number:
-                built = Rejected("A later pair has the same question and roles.")
-            if isinstance(built, Rejected):
-                left_out.append(RejectedPair(number, pair.question, built.reason))
-            elif is_known(pair, built):
-                known += 1
-            else:
-                fresh.append((number, pair, built))
-        outcomes = await gather_all(verify(pair, example) for _, pair, example in fresh)
-        examples = []
-        for (number, pair, _), outcome in zip(fresh, outcomes, strict=True):
-            if isinstance(outcome, Rejected):
-                left_out.append(RejectedPair(number, pair.question, outcome.reason))
-            else:
-                examples.append(outcome)
+        batch = enumerate(pairs[start : start + _BATCH], start=start + 1)
+        outcomes = await gather_all(verify(number, pair) for number, pair in batch)
+        left_out += [each for each in outcomes if isinstance(each, RejectedPair)]
+        examples = [each for each in outcomes if isinstance(each, VerifiedExample)]
         if examples:
             vectors = await asyncio.to_thread(
                 embedder.embed, [example.masked for example in examples]
             )
             await store.put(examples, vectors, name)
-            stored += len(examples)
+        stored, known = stored + len(examples), known + outcomes.count(None)
         progress(min(start + _BATCH, len(pairs)), len(pairs))
-    return ImportReport(stored, known, tuple(sorted(left_out, key=lambda each: each.number)))
+    return ImportReport(stored, known, tuple(left_out))
 
 
 def _build_example(
@@ -167,13 +152,10 @@ async def refresh_examples(
     """
     examples = ExampleStore(store)
     name = name_vectors(embedder.name)
-    embedders = await examples.list_embedded(database)
-    if all(state.embedder == name for state in embedders.values()):
-        return 0
     stale = [
         replace(example, masked=mask_example(example.question, example.sql, dialect))
         for example in await examples.list_examples(database)
-        if example.id not in embedders or embedders[example.id].embedder != name
+        if example.embedder != name
     ]
     for start in range(0, len(stale), _BATCH):
         batch = stale[start : start + _BATCH]

@@ -215,7 +215,7 @@ class ExampleSelector:
         """None if no example can be found; then the question is not embedded."""
         principal = question.principal
         open_columns = await self._visibility.open_columns(question.database, principal)
-        if await self._examples.is_empty(question.database):
+        if not await self._examples.has_any(question.database):
             return None
         same = self._settings.same_question
         return ExampleScope(

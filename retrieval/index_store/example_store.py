@@ -88,6 +88,8 @@ class VerifiedExample:
     Only principals with one of ``roles`` are shown it; empty means all principals. ``tables`` are
     qualified names. ``reviewed`` says that it is feedback of somebody who may review answers.
     ``pattern`` is the pair with its parameters and phrasings (``pairs.py``), empty without any.
+    The store knows the ``embedder`` of its vector (``name_vectors``), and whether it has
+    ``expired``: its tables have other columns than when it was stored.
     """
 
     id: str
@@ -105,11 +107,13 @@ class VerifiedExample:
     reviewed: bool = False
     title: str = ""
     pattern: str = ""
+    embedder: str = ""
+    expired: bool = False
 
 
-_STORED = (*(field.name for field in fields(VerifiedExample)), "folded", "embedder", "embedding")
+_STORED = {field.name for field in fields(VerifiedExample)} - {"expired"}
 _REPLACE = "ON CONFLICT (database, id) DO UPDATE SET " + ", ".join(
-    f"{name} = EXCLUDED.{name}" for name in _STORED
+    f"{name} = EXCLUDED.{name}" for name in (*_STORED, "folded", "embedding")
 )
 
 
@@ -165,14 +169,6 @@ class FoundExample:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class StoredState:
-    """The name of an example's vector, and whether its tables have other columns by now."""
-
-    embedder: str
-    is_expired: bool = False
-
-
 class ExampleStore(TableStore):
     """Reads and writes examples. All methods raise IndexUnavailable."""
 
@@ -221,12 +217,13 @@ class ExampleStore(TableStore):
         who = {"database": question.database, "principal": question.principal.name}
         return bool(await self._fetch(statement, given | who))
 
-    async def is_empty(self, database: str) -> bool:
-        """Whether the database has no example at all."""
-        return not await self._fetch(
-            "SELECT 1 FROM quorumsql.examples WHERE database = %(database)s LIMIT 1",
-            {"database": database},
+    async def has_any(self, database: str, id_: str | None = None) -> bool:
+        """Whether the database has an example at all, or the one with this id."""
+        statement = (
+            "SELECT 1 FROM quorumsql.examples WHERE database = %(database)s"
+            " AND id = coalesce(%(id)s::text, id) LIMIT 1"
         )
+        return bool(await self._fetch(statement, {"database": database, "id": id_}))
 
     # -- upkeep --------------------------------------------------------------------------------
 
@@ -235,12 +232,9 @@ class ExampleStore(TableStore):
     ) -> None:
         """Stores the examples in one transaction; they replace examples of the same id."""
         rows = [
-            asdict(example)
-            | {
-                "folded": fold_question(example.question),
-                "embedder": embedder,
-                "embedding": vector,
-            }
+            {name: getattr(example, name) for name in _STORED}
+            | {"folded": fold_question(example.question)}
+            | {"embedder": embedder, "embedding": vector}
             for example, vector in zip(examples, vectors, strict=True)
         ]
         await self._insert("examples", rows, _REPLACE)
@@ -264,27 +258,15 @@ class ExampleStore(TableStore):
                 asdict(example) | {"embedder": embedder, "embedding": vector},
             )
 
-    async def list_examples(self, database: str) -> tuple[VerifiedExample, ...]:
+    async def list_examples(self, database: str) -> list[VerifiedExample]:
         """All examples of the database, oldest first."""
-        found = await self._list(
+        return await self._list(
             VerifiedExample,
             "examples",
-            "WHERE database = %(database)s ORDER BY created_at, id",
+            f"AS e CROSS JOIN LATERAL (SELECT {_IS_EXPIRED} AS expired) AS state"
+            " WHERE database = %(database)s ORDER BY created_at, id",
             {"database": database},
         )
-        return tuple(found)
-
-    async def list_embedded(
-        self, database: str, among: Collection[str] | None = None
-    ) -> dict[str, StoredState]:
-        """Id → the state of each example; ``among`` limits the ids."""
-        rows = await self._fetch(
-            f"SELECT id, embedder, {_IS_EXPIRED} FROM quorumsql.examples e"
-            " WHERE database = %(database)s"
-            " AND (%(among)s::text[] IS NULL OR id = ANY (%(among)s::text[]))",
-            {"database": database, "among": None if among is None else list(among)},
-        )
-        return {id_: read_row(StoredState, state) for id_, *state in rows}
 
     async def remove_feedback(
         self, database: str, question: str, form: str, access: str, given_by: str | None

@@ -85,10 +85,7 @@ def list_(
     cli: CliContext = context.obj
     examples = _find(cli, database)
     if exam is None:
-        states = call_index(cli.settings, lambda index: ExampleStore(index).list_embedded(database))
-        expired = {id_ for id_, state in states.items() if state.is_expired}
-        rows = [asdict(example) | {"expired": example.id in expired} for example in examples]
-        return Output(rows, columns=_COLUMNS)
+        return Output([asdict(example) for example in examples], columns=_COLUMNS)
     added = add_to_exam(exam, examples)
     return Output({"file": exam, "added": added}, f"{exam}: {len(added)} questions added.")
 
@@ -115,5 +112,5 @@ def remove(
     return Output({"database": database, "removed": removed}, told)
 
 
-def _find(cli: CliContext, database: str) -> tuple[VerifiedExample, ...]:
+def _find(cli: CliContext, database: str) -> list[VerifiedExample]:
     return call_index(cli.settings, lambda index: ExampleStore(index).list_examples(database))

@@ -78,7 +78,7 @@ async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter:
 
 async def _seed(wiring: Wiring, name: str, reporter: Reporter) -> None:
     async with open_examples(wiring) as examples:
-        if await examples.list_embedded(name):
+        if await examples.has_any(name):
             return
     with as_file(data.demo_erp.EXAMPLES) as path:
         pairs = read_pairs(path)

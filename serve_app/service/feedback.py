@@ -168,7 +168,7 @@ class ReviewService:
         Raises NotFound for any other.
         """
         async with self._record(f"withdraw_feedback: {id_}", principal):
-            note = await self.withdrawal.find(id_) if _is_id(id_) else None
+            note = await self.store.find(id_) if _is_id(id_) else None
             if note is None:
                 raise _build_missing()
             # A name alone is not a person: somebody with other rights may bear it later.

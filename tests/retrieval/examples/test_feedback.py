@@ -148,10 +148,11 @@ UMA = replace(ANN, name="uma")
 
 async def withdraw(shop: Shop, note: FeedbackNote) -> None:
     withdrawal = FeedbackWithdrawal(shop.store, {"shop": "postgres"})
-    found = await withdrawal.find(note.id)
+    notes = FeedbackStore(shop.store)
+    found = await notes.find(note.id)
     assert found is not None
     await withdrawal.withdraw(found)
-    assert await withdrawal.find(note.id) is None
+    assert await notes.find(note.id) is None
 
 
 @pytest.mark.parametrize("correction", [BETTER, f"{BETTER} -- as agreed;"])

@@ -12,7 +12,6 @@ from retrieval.embedding.embedder import Embedder
 from retrieval.examples.importing import ImportReport, import_pairs, refresh_examples
 from retrieval.examples.pairs import Pair, read_pairs
 from retrieval.examples.records import name_vectors
-from retrieval.index_store.example_store import StoredState
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 from tests.retrieval.index_store.conftest import execute
@@ -94,8 +93,8 @@ async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:
         progress=lambda done, total: steps.append((done, total)),
     )
     assert (done, steps) == (2, [(2, 2)])
-    states = await shop.examples.list_embedded("shop")
-    assert list(states.values()) == [StoredState(name_vectors("other"))] * 2
+    examples = await shop.examples.list_examples("shop")
+    assert [each.embedder for each in examples] == [name_vectors("other")] * 2
     assert await refresh_examples("shop", "postgres", shop.store, other) == 0
 
 

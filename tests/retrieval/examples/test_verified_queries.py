@@ -277,8 +277,7 @@ async def test_it_expires_when_a_table_changes_its_columns(shop: Shop) -> None:
     await index_orders(shop, "id", "status", "old_status")
     assert await find(shop, "number of shipped orders") is None
     assert await find(shop, plain.question) is None
-    states = await shop.examples.list_embedded("shop")
-    assert [state.is_expired for state in states.values()] == [True, True]
+    assert [each.expired for each in await shop.examples.list_examples("shop")] == [True, True]
     # Imported again, it is verified again.
     assert (await bring_in(shop, STATUS)).stored == 1
     assert await find(shop, "number of shipped orders") is not None
