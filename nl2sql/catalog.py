@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nl2sql.sql.names import fold_name, quote_name
@@ -137,6 +137,17 @@ class Catalog:
             if table := self._by_folded.get(fold_name(f"{candidate}.{name}", self.dialect)):
                 return table
         return None
+
+    def keep(self, tables: Iterable[Table]) -> Catalog:
+        """The part of these tables, and of the keys between them."""
+        kept = tuple(tables)
+        return replace(
+            self,
+            tables=kept,
+            foreign_keys=keep_keys(self.foreign_keys, kept),
+            inferred_keys=keep_keys(self.inferred_keys, kept),
+            skipped=(),
+        )
 
     @cached_property
     def short_names(self) -> dict[str, str]:

@@ -189,9 +189,9 @@ class IndexedGlossary:
         A column's values are a second pair of the same name. ``catalog`` is the visible one. Raises
         PolicyError.
         """
-        synonyms = self._synonyms.get(question.database, NO_SYNONYMS)
+        synonyms = self._synonyms.get(catalog.database, NO_SYNONYMS)
         targets = self._targets.of(catalog)
-        values = await self._enumerations(question)
+        values = await self._enumerations(question, catalog)
         # A key between two of the tables is in the schema already.
         shown = {catalog.short_names.get(table.qualified) for table in tables}
         pairs: list[tuple[str, str]] = []
@@ -226,10 +226,12 @@ class IndexedGlossary:
             target=self._targets.of(catalog).get(f"{table.qualified}.{column.name}", ""),
         )
 
-    async def _enumerations(self, question: Question) -> Mapping[str, tuple[str, ...]]:
+    async def _enumerations(
+        self, question: Question, catalog: Catalog
+    ) -> Mapping[str, tuple[str, ...]]:
         """The values of open columns with few values; empty if the index is unavailable."""
         try:
-            dictionary = await self._memory.dictionary(question.database)
+            dictionary = await self._memory.dictionary(catalog.database)
             opened = await self._visibility.open_columns(question.database, question.principal)
         except IndexUnavailable:
             return {}

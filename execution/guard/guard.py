@@ -30,6 +30,7 @@ from execution.name_resolution.walk import resolve_names
 from execution.parsing.call_spelling import is_bare_identifier
 from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.assistant import AssistantView
 from execution.policies.grouping import complete_groups
 from execution.policies.policy_file import Policy
 from execution.policies.row_conditions import describe_rows
@@ -41,6 +42,7 @@ from execution.sqlite.second_check import check_syntax, check_wrapped
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource
+from nl2sql.settings.database import AssistantSettings
 from nl2sql.sql.names import fold_name
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import describe_parse_error
@@ -68,13 +70,19 @@ class SqlGuard:
         catalogs: CatalogSource,
         policies: Mapping[str, PolicySettings] | None = None,
         allowlists: Mapping[str, Allowlist] | None = None,
+        assistants: Mapping[str, AssistantSettings] | None = None,
     ) -> None:
-        """``policies`` and ``allowlists`` are by database; by default, the dialect's allowlist."""
+        """``policies`` and ``allowlists`` are by database; by default, the dialect's allowlist.
+
+        All methods take the name of an assistant for that of a database.
+        """
         self._catalogs = catalogs
         self._policies = dict(policies or {})
         self._allowlists = dict(allowlists or {})
+        self._assistants = dict(assistants or {})
         # Each database's indexed catalog, and access to all of it, or the policy compiled for it.
         self._known: dict[str, tuple[Catalog, Access | CompiledPolicy]] = {}
+        self._views: dict[str, AssistantView] = {}
 
     async def guard(
         self, database: str, sql: str, principal: Principal
@@ -87,7 +95,7 @@ class SqlGuard:
         if isinstance(access, Violation):
             return access
         verdict = await run_in_parser_thread(
-            guard_query, sql, access, self._allowlists.get(database)
+            guard_query, sql, access, self._allowlists.get(access.catalog.database)
         )
         if isinstance(verdict, Violation):
             return verdict
@@ -125,7 +133,17 @@ class SqlGuard:
         known = await self._find(database)
         return known if isinstance(known, Access) else known.access(principal)
 
-    async def _find(self, database: str) -> Access | CompiledPolicy:
+    async def _find(self, database: str) -> Access | CompiledPolicy | AssistantView:
+        assistant = self._assistants.get(database)
+        if assistant is None:
+            return await self._find_whole(database)
+        whole = await self._find_whole(assistant.database)
+        view = self._views.get(database)
+        if view is None or view.whole is not whole:
+            view = self._views[database] = AssistantView(database, assistant, whole)
+        return view
+
+    async def _find_whole(self, database: str) -> Access | CompiledPolicy:
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
         if known is None or known[0] is not catalog:
@@ -133,16 +151,16 @@ class SqlGuard:
         return known[1]
 
     async def check(self, database: str) -> None:
-        """Checks the policy of ``database``, if it has one, against its catalog.
+        """Checks the policy of ``database``, or the tables of an assistant, against the catalog.
 
-        Raises PolicyError if it does not fit, IndexUnavailable.
+        Raises PolicyError if they do not fit, IndexUnavailable.
         """
         await self._find(database)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (``policy NAME``, problem or empty) for every database with a policy."""
+        """Pairs (``policy NAME``, problem or empty) for every policy and every assistant."""
         found = []
-        for database in self._policies:
+        for database in (*self._policies, *self._assistants):
             try:
                 await self.check(database)
             except QuorumError as error:

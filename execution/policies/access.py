@@ -23,7 +23,7 @@ from execution.policies.row_level_security.blocks import check_name
 from execution.policies.rules import Rules, TableRule, build_rules
 from execution.policies.views import expand_view
 from execution.policies.wrappers import Wrapper, build_wrapper
-from nl2sql.catalog import Catalog, Column, Table, keep_keys
+from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
 from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
 
@@ -236,13 +236,7 @@ def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
         seeing = [rules[table.qualified] for rules in roles if table.qualified in rules]
         if seeing:
             tables.append(_restrict_table(table, seeing))
-    return replace(
-        catalog,
-        tables=tuple(tables),
-        foreign_keys=keep_keys(catalog.foreign_keys, tables),
-        inferred_keys=keep_keys(catalog.inferred_keys, tables),
-        skipped=(),
-    )
+    return catalog.keep(tables)
 
 
 def _restrict_table(table: Table, rules: list[TableRule]) -> Table:

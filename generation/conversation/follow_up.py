@@ -69,7 +69,7 @@ class FollowUps:
             return Rewriting(turns[-1].question, "chosen", chosen_sql)
         if not self._settings.flags.follow_ups or not depends_on_context(question.text):
             return Rewriting()
-        database = self._settings.databases.get(question.database)
+        database = self._settings.by_name.get(question.database)
         dialect = database.dialect if database else "postgres"
         request = SamplingRequest(
             prompt=build_prompt(question, turns, self._settings.model.sends, dialect),

@@ -46,7 +46,7 @@ class PromptBuilder:
             room = self._settings.retrieval.examples - len(shots)
             shots += make_examples(context, plan)[: max(room, 0)]
         examples = await self._render_examples(shots)
-        today = self._render_today(question)
+        told = self._render_instructions(question) + self._render_today(question)
 
         def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
             return render_prompt(
@@ -57,7 +57,7 @@ class PromptBuilder:
                 schema=schema,
                 notes=render_notes(context, plan, left_out),
                 examples=examples,
-                hints=today + render_hints(question, context, left_out),
+                hints=told + render_hints(question, context, left_out),
                 question=question.text,
             )
 
@@ -90,9 +90,16 @@ class PromptBuilder:
             question="",
         )
 
+    def _render_instructions(self, question: Question) -> str:
+        """What the assistant that is asked tells the model; empty for a database."""
+        assistant = self._settings.assistants.get(question.database)
+        if assistant is None or not assistant.instructions:
+            return ""
+        return f"Instructions: {assistant.instructions}\n"
+
     def _render_today(self, question: Question) -> str:
         """The line for the date that the database's settings call today; mostly empty."""
-        settings = self._settings.databases.get(question.database)
+        settings = self._settings.by_name.get(question.database)
         if settings is None or settings.today is None:
             return ""
         hint = render_today(question.text, settings.today)

@@ -1,4 +1,4 @@
-"""The settings of one database: its connections, policy, indexed values.
+"""The settings of one database: its connections, policy, indexed values; and of an assistant.
 
 A server is named by a URL without password, or by the word ``embedded``; a file by a URL with
 three slashes before a relative path, four before an absolute one.
@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit, urlunsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings.section import Section
@@ -186,3 +186,45 @@ class DatabaseSettings(Section):
         elif self.indexer is None and not self.reader.is_embedded:
             raise ValueError("indexer is missing: name the role that reads the system catalog")
         return self
+
+
+# About 250 tokens: on a CPU, each costs as much time as one of the question.
+_MOST_INSTRUCTIONS = 1000
+
+
+class AssistantSettings(Section):
+    """A named view of one database: some of its tables, and instructions for the model.
+
+    It has no rights: a principal may see through it what the policy shows of its tables.
+    """
+
+    database: str = Field(description="The database, whose connection, index and policy serve it.")
+    tables: tuple[str, ...] = Field(
+        default=(),
+        description="Patterns of the tables that it shows (`sales.*`, `hr.employees`); all others "
+        "are refused. Upper and lower case differ. Empty: all tables.",
+    )
+    instructions: str = Field(
+        "", description="What the model is told with each question; at most 1,000 characters."
+    )
+    description: str = Field("", description="One sentence for people; empty: the database's.")
+    semantics: Path | None = Field(
+        None, description="A YAML file of definitions, in place of the database's."
+    )
+
+    @field_validator("instructions")
+    @classmethod
+    def _instructions_are_short(cls, text: str) -> str:
+        text = text.strip()
+        if len(text) > _MOST_INSTRUCTIONS:
+            raise ValueError(
+                f"{len(text):,} characters; at most {_MOST_INSTRUCTIONS:,} are allowed. Keep what "
+                "every query must follow; put formulas and filters into semantics, and whole "
+                "queries into examples"
+            )
+        return text
+
+    def extend(self, database: DatabaseSettings) -> DatabaseSettings:
+        """The settings of its database with its own in place of some."""
+        own = {"description": self.description, "semantics": self.semantics}
+        return database.model_copy(update={name: value for name, value in own.items() if value})

@@ -66,7 +66,7 @@ class SemanticLayer:
         file = self._files.get(database)
         if file is None:
             return ()
-        whole = await self._catalogs.catalog(database)
+        whole = await self._catalogs.catalog(catalog.database)
         held = self._whole.get(database)
         if held is None or held[0] is not whole:
             resolved, _ = await run_in_parser_thread(resolve_definitions, file, whole)

@@ -100,7 +100,7 @@ class IndexedValueSearch:
     ) -> Sequence[FoundValue]:
         """What the principal may see of the values of all columns, or of these."""
         try:
-            dictionary = await self._memory.dictionary(question.database)
+            dictionary = await self._memory.dictionary(catalog.database)
             opened = await self._visibility.open_columns(question.database, question.principal)
         except IndexUnavailable:
             return ()

@@ -42,8 +42,8 @@ def bring_in(
 ) -> Output:
     """Verify pairs and store them. The same command again continues where it stopped."""
     cli: CliContext = context.obj
-    if database not in cli.settings.databases:
-        raise UnknownDatabase(database, tuple(cli.settings.databases))
+    if database not in cli.settings.by_name:
+        raise UnknownDatabase(database, tuple(cli.settings.by_name))
     report = asyncio.run(_bring_in(cli, database, read_pairs(file), as_))
     nothing = not report.stored and not report.known
     document = {"database": database, **build_json(report)}
@@ -55,7 +55,7 @@ async def _bring_in(
 ) -> ImportReport:
     principal = cli.settings.identity.principal(name)
     reporter = TerminalReporter()
-    wiring = await prepare(cli.settings, reporter, databases=[database])
+    wiring = await prepare(cli.settings, reporter, databases=[cli.settings.source_of(database)])
     return await add_examples(wiring, database, pairs, principal, reporter)
 
 

@@ -68,7 +68,7 @@ def build(
 ) -> Output:
     """Read the schema, embed what changed, store it. A running service uses the new index."""
     settings = context.obj.settings
-    names = [settings.database_name(name) for name in databases or settings.databases]
+    names = [settings.source_database(name) for name in databases or settings.databases]
     reporter = TerminalReporter()
     try:
         asyncio.run(prepare(settings, reporter, databases=names))
@@ -119,7 +119,7 @@ async def _read_all(settings: Settings, database: str | None) -> list[dict[str, 
         await store.prepare()
         heads = {head.database: head for head in await store.heads()}
         if database is not None and database not in heads:
-            database = settings.database_name(database)
+            database = settings.source_database(database)
         names = [database] if database is not None else sorted({*settings.databases, *heads})
         return [await _read(wiring, store, name, heads.get(name)) for name in names]
 

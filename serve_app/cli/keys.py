@@ -103,8 +103,8 @@ def build_principal(
         raise SettingsError(f"{name!r} cannot be the name of an API key's principal.")
     known = settings.identity.principals.get(name, PrincipalSettings())
     for database in databases:
-        if database not in settings.databases:
-            raise UnknownDatabase(database, tuple(settings.databases))
+        if database not in settings.by_name:
+            raise UnknownDatabase(database, tuple(settings.by_name))
     pairs = _read_attributes(attributes)
     if roles or pairs:
         given = {"roles": roles, "attributes": pairs, "databases": known.databases}

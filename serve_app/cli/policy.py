@@ -58,7 +58,7 @@ def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
     Raises UnknownDatabase, DatabaseUnavailable.
     """
     settings = cli.settings
-    database = settings.database_name(name)
+    database = settings.source_database(name)
     server = start_embedded_server(settings, TerminalReporter(ERRORS))
     if server is not None:
         load_demo_databases(settings, server, SILENT)

@@ -41,7 +41,7 @@ def bring_in(
 ) -> Output:
     """Print the definitions of dbt, Cube or WrenAI as our file; report what is left out and why."""
     settings = context.obj.settings
-    name = settings.database_name(database)
+    name = settings.source_database(database)
     wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter(ERRORS)))
     content, left_out = asyncio.run(import_checked(wiring, name, files))
 

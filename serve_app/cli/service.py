@@ -125,7 +125,7 @@ def _print_next_steps(cli: CliContext, how_to_stop: str) -> None:
     settings, url = cli.settings, service_url(cli.settings)
     name = settings.default_database or next(iter(settings.databases))
     question = "How many employees work in each department?"
-    if not settings.databases[name].demo:
+    if not settings.by_name[name].demo:
         question = "Which tables are there?"
     say(
         f"\nOpen {url} in a browser, or ask in a shell:\n"

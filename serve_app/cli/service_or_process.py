@@ -64,7 +64,7 @@ def open_client(
 
     Raises SettingsError, ModelError, Unavailable.
     """
-    name = cli.settings.database_name(database)
+    name = cli.settings.source_database(database)
     if in_process:
         # Imported here, because it takes seconds and a client of the service does not need it.
         from serve_app.in_process import open_async_client

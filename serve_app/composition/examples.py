@@ -50,7 +50,7 @@ async def add_examples(
                 database,
                 pairs,
                 principal,
-                dialect=wiring.settings.databases[database].dialect,
+                dialect=wiring.settings.by_name[database].dialect,
                 store=ExampleStore(store),
                 verifier=Verifier(guard, guard, executor),
                 embedder=wiring.models.build_embedder(),

@@ -80,7 +80,7 @@ def build_services(
         schemas=stages.directory,
         accounting=access.accounting,
     )
-    dialects = {name: database.dialect for name, database in settings.databases.items()}
+    dialects = {name: database.dialect for name, database in settings.by_name.items()}
     withdrawal = FeedbackWithdrawal(store, dialects)
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),

@@ -140,13 +140,13 @@ class Wiring:
         )
 
     def build_semantic_layer(self, catalogs: CatalogSource) -> SemanticLayer | None:
-        """The definitions of all databases; None if none has any.
+        """The definitions of all databases and assistants; None if none has any.
 
         Raises SettingsError for a file that cannot be read.
         """
         files = {
             name: load_semantics(database.semantics)
-            for name, database in self.settings.databases.items()
+            for name, database in self.settings.by_name.items()
             if database.semantics is not None
         }
         return SemanticLayer(files, catalogs) if files else None
@@ -161,12 +161,11 @@ class Wiring:
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
     ) -> FeedbackRecorder:
         """The recorder of feedback, over the shared index."""
-        databases = self.settings.databases.items()
         return FeedbackRecorder(
             store,
             Verifier(guard, guard, executor),
             embedder,
-            {name: database.dialect for name, database in databases},
+            {name: database.dialect for name, database in self.settings.by_name.items()},
         )
 
     def build_conversations(self, store: IndexStore, guard: Guard) -> GuardedConversations:
@@ -193,6 +192,7 @@ class Wiring:
                 for name, database in databases
                 if (allowlist := read_allowlist(database)) is not None
             },
+            self.settings.assistants,
         )
 
     def source(self, database: str) -> SourceDatabase[Any]:

@@ -105,9 +105,12 @@ async def list_databases(call: ToolCall, arguments: NoArguments) -> CallToolResu
     """The databases that the principal may ask."""
     settings = call.services.settings
     names = await call.services.queries.list_databases(call.principal)
-    databases = [{"name": name, "dialect": settings.databases[name].dialect} for name in names]
-    default = settings.default_database if settings.default_database in names else ""
-    return render_document({"databases": databases, "default": default})
+    known = settings.by_name
+    databases = [
+        {"name": name, "dialect": known[name].dialect, "description": known[name].description}
+        for name in names
+    ]
+    return render_document({"databases": databases, "default": settings.choose_default(names)})
 
 
 async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) -> CallToolResult:
@@ -222,7 +225,7 @@ TOOLS = {
         ToolEntry(
             "list_databases",
             "List databases",
-            "Lists the databases that you may ask, with their SQL dialects.",
+            "Lists the databases that you may ask, with their SQL dialects and descriptions.",
             NoArguments,
             list_databases,
         ),

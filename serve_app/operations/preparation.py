@@ -55,18 +55,21 @@ async def prepare(
 async def _check_files(wiring: Wiring, databases: list[str]) -> None:
     """Raises for what is wrong in policies and definitions now, not at the first question.
 
-    PolicyError for names in a policy, SettingsError for definitions that do not fit.
+    PolicyError for names in a policy or tables of an assistant, SettingsError for definitions.
     """
     store = wiring.build_index_store()
     catalogs = IndexedCatalogs(store)
     guard = wiring.build_guard(catalogs)
     try:
-        for name in databases:
+        for name, section in (wiring.settings.databases | wiring.settings.assistants).items():
+            source = wiring.settings.source_of(name)
+            if source not in databases:
+                continue
             with suppress(IndexUnavailable):  # a failure to index was already reported
                 await guard.check(name)
-                if (path := wiring.settings.databases[name].semantics) is not None:
-                    file = load_semantics(path)
-                    _, problems = guard_definitions(wiring, file, await catalogs.catalog(name))
+                if section.semantics is not None:
+                    file = load_semantics(section.semantics)
+                    _, problems = guard_definitions(wiring, file, await catalogs.catalog(source))
                     if problems:
                         raise file.refuse(problems)
     finally:

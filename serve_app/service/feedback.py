@@ -144,9 +144,9 @@ class ReviewService:
                 after=after,
                 most=most,
             )
-        dialects = {name: self.settings.databases[name].dialect for name in names}
+        known = self.settings.by_name
         rendered = await run_in_parser_thread(
-            lambda: [_render_entry(entry, dialects[entry.database]) for entry in entries]
+            lambda: [_render_entry(entry, known[entry.database].dialect) for entry in entries]
         )
         return ReviewResponse(entries=rendered, next=following or None)
 

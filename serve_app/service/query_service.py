@@ -186,12 +186,15 @@ class QueryService:
 
         Some parts belong to one database, all others are needed for every question.
         """
-        databases = self._settings.databases
-        own = {name: (f"database {name}", f"policy {name}") for name in databases}
-        single = {part for pair in own.values() for part in pair}
+        names, source_of = self._settings.database_names(), self._settings.source_of
+        own = {
+            name: (f"database {source_of(name)}", f"policy {source_of(name)}", f"policy {name}")
+            for name in names
+        }
+        single = {part for needed in own.values() for part in needed}
         if any(problem for part, problem in parts.items() if part not in single):
             return ()
-        return tuple(name for name in databases if not any(map(parts.get, own[name])))
+        return tuple(name for name in names if not any(map(parts.get, own[name])))
 
     async def _probe_all(self) -> Mapping[str, str]:
         outcomes = await asyncio.gather(

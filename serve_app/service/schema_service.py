@@ -54,13 +54,13 @@ class SchemaService:
         found = await gather_all(
             self.schemas.describe_tables(name, (), principal, 0) for name in names
         )
-        default = self.settings.default_database or (names[0] if len(names) == 1 else "")
+        default, known = self.settings.choose_default(names), self.settings.by_name
         return DatabasesResponse(
             databases=[
                 DatabaseResponse(
                     name=name,
-                    description=self.settings.databases[name].description,
-                    dialect=self.settings.databases[name].dialect,
+                    description=known[name].description,
+                    dialect=known[name].dialect,
                     is_default=name == default,
                     tables=described.total,
                 )

@@ -88,7 +88,7 @@ class ToolService:
             return Failed(f"{result.message} {result.hint}".rstrip(), trace)
         assessment = Assessment(candidate, query, result=result)
         trace = Trace(question, ranking=Ranking((assessment,)))
-        dialect = self.settings.databases[question.database].dialect
+        dialect = self.settings.by_name[question.database].dialect
         words = await run_in_parser_thread(describe_apart, (question.text,), dialect)
         return Answered(question.text, result, 1.0, False, trace, description=words[0])
 

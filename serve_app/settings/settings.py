@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,18 @@ class Settings(StageSettings):
 
     @model_validator(mode="after")
     def _databases_are_known(self) -> Settings:
-        if self.default_database and self.default_database not in self.databases:
+        for name, assistant in self.assistants.items():
+            if assistant.database not in self.databases:
+                raise ValueError(
+                    f"assistants.{name}.database {assistant.database!r} is not under databases"
+                )
+            if name in self.databases:
+                raise ValueError(f"assistants.{name}: a database has that name; choose another")
+        if self.default_database and self.default_database not in self.by_name:
             raise ValueError(f"default_database {self.default_database!r} is not under databases")
         identity = self.identity
         for name, principal in {LOCAL: identity.local, **identity.principals}.items():
-            if unknown := set(principal.databases) - set(self.databases):
+            if unknown := set(principal.databases) - set(self.by_name):
                 raise ValueError(
                     f"{name} may ask {', '.join(sorted(unknown))}, not under databases"
                 )
@@ -72,15 +80,34 @@ class Settings(StageSettings):
         lists only those that it may.
         """
         known = self.database_names(principal)
-        chosen = name or (known[0] if len(known) == 1 else self.default_database)
+        chosen = name or self.choose_default(known) or self.default_database
         if chosen not in known:
             raise UnknownDatabase(chosen, known)
         return chosen
 
+    def choose_default(self, names: Sequence[str]) -> str:
+        """Which of ``names`` a request means that names none; empty if it has to name one."""
+        if self.default_database in names:
+            return self.default_database
+        single = [name for name in names if name in self.databases] or names
+        return single[0] if len(single) == 1 else ""
+
     def database_names(self, principal: Principal | None = None) -> tuple[str, ...]:
-        """The databases that ``principal`` may ask; all of them if it is None."""
+        """The databases and assistants that ``principal`` may ask; all of them if it is None.
+
+        Who may ask a database may ask its assistants; who may ask an assistant need not be allowed
+        the whole database.
+        """
         allowed = principal.access.databases if principal is not None else ()
-        return tuple(name for name in self.databases if not allowed or name in allowed)
+        return tuple(
+            name
+            for name in self.by_name
+            if not allowed or name in allowed or self.source_of(name) in allowed
+        )
+
+    def source_database(self, name: str | None) -> str:
+        """The database to prepare for questions about ``name``. Raises UnknownDatabase."""
+        return self.source_of(self.database_name(name))
 
     @property
     def uses_embedded_server(self) -> bool:

@@ -102,8 +102,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         )
 
     def _alias(names: tuple[str, ...]) -> tuple[str, ...]:
-        default = settings.default_database
-        has_default = default in names if default else len(names) == 1
+        has_default = settings.choose_default(names)
         return (DEFAULT_MODEL,) if has_default and DEFAULT_MODEL not in names else ()
 
     return router

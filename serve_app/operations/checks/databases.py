@@ -9,6 +9,8 @@ from dataclasses import replace
 from execution.policies.row_level_security.apply import check_applied
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
 from nl2sql.errors import QuorumError, ServerUnavailable
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.index_store.store import IndexStore
 from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.database_kinds import find_login, open_database
 from serve_app.composition.wiring import Wiring
@@ -87,8 +89,9 @@ async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
             *await asyncio.to_thread(check_functions, name, url),
         ):
             yield check
-    if database.semantics is not None:
-        yield await _check_semantics(wiring, name)
+    for each, section in (wiring.settings.databases | wiring.settings.assistants).items():
+        if section.semantics is not None and wiring.settings.source_of(each) == name:
+            yield await _check_semantics(wiring, each)
     if database.row_level_security:
         yield await asyncio.to_thread(check_row_security, wiring, name)
     elif await asyncio.to_thread(is_applied_but_unused, wiring, name):
@@ -114,13 +117,14 @@ def _group(checks: Iterable[Check]) -> list[Check]:
 async def _check_semantics(wiring: Wiring, database: str) -> Check:
     """Checks the definitions: names, joins, the guard and EXPLAIN. Those that are wrong are not
     used, and a service does not start with them."""
-    path = wiring.settings.databases[database].semantics
+    path = wiring.settings.by_name[database].semantics
     if path is None:
         remedy = f"Set databases.{database}.semantics, or name the databases that have definitions."
         return Check("definitions", "failed", "no file is named", remedy, (database,))
     try:
         file = load_semantics(path)
-        catalog = await asyncio.to_thread(wiring.source(database).read_catalog)
+        source = wiring.source(wiring.settings.source_of(database))
+        catalog = await asyncio.to_thread(source.read_catalog)
         count, problems = await check_definitions(wiring, file, catalog)
     except QuorumError as error:
         return Check("definitions", "failed", error.message, error.hint, (database,))
@@ -182,6 +186,11 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
             # It says what to do, too.
             return [Check("index", "failed", problem)]
         heads = {head.database: head for head in await store.heads()}
+        assistants = [
+            await _check_assistant(wiring, store, name)
+            for name, assistant in wiring.settings.assistants.items()
+            if assistant.database in names and assistant.database in heads
+        ]
     finally:
         await store.close()
     checks = []
@@ -193,7 +202,16 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
             status, message = "warning", "there is no table to ask about"
             remedy = f"`quorumsql index build {name}` says why."
         checks.append(Check("index", status, message, remedy, (name,)))
-    return checks
+    return [*checks, *assistants]
+
+
+async def _check_assistant(wiring: Wiring, store: IndexStore, name: str) -> Check:
+    """Checks that the index has tables that the assistant's patterns match."""
+    try:
+        await wiring.build_guard(IndexedCatalogs(store)).check(name)
+    except QuorumError as error:
+        return Check("assistant", "failed", error.message, error.hint, (name,))
+    return Check("assistant", "ok", "its tables are there", databases=(name,))
 
 
 def _describe_remedy(database: str, settings: Settings, problem: str) -> str:

@@ -124,7 +124,7 @@ def run_checks(
 
     ``databases`` are those to check, by default all. ``reporter`` learns of what takes long.
     """
-    names = [settings.database_name(name) for name in databases or settings.databases]
+    names = [settings.source_database(name) for name in databases or settings.databases]
     yield check_cores(settings)
     if not settings.model.is_remote:
         yield check_memory(settings)

@@ -6,13 +6,20 @@ import asyncio
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 import yaml
 
 from execution.postgres.embedded import INDEXER, EmbeddedServer
-from nl2sql.errors import DatabaseUnavailable, IndexUnavailable, InvalidRequest, UnknownDatabase
+from nl2sql.errors import (
+    DatabaseUnavailable,
+    IndexUnavailable,
+    InvalidRequest,
+    PolicyError,
+    UnknownDatabase,
+)
 from retrieval.index_store.store import IndexStore
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import SilentReporter
@@ -84,6 +91,19 @@ def test_a_database_that_left_the_settings_can_be_dropped(config: Path) -> None:
     assert read_states(config) == {"hr": "not indexed", "shop": "unknown"}
     assert index(config, "drop", "shop", "--yes")[0] == 0
     assert read_states(config) == {"hr": "not indexed"}
+
+
+def test_an_assistant_is_served_by_the_index_of_its_database(config: Path) -> None:
+    settings = yaml.safe_load(config.read_text())
+    desk: dict[str, Any] = {"database": "shop", "tables": ["main.customers"]}
+    config.write_text(yaml.safe_dump({**settings, "assistants": {"desk": desk}}))
+    assert json.loads(index(config, "build", "desk", "--json")[1])["databases"] == ["shop"]
+    assert read_states(config) == {"hr": "not indexed", "shop": "current"}
+    assert index(config, "drop", "desk", "--yes")[1] == "desk had no index.\n"
+    desk["tables"].append("main.orders")
+    config.write_text(yaml.safe_dump({**settings, "assistants": {"desk": desk}}))
+    with pytest.raises(PolicyError, match=r"desk.tables: no table of shop matches main.orders"):
+        index(config, "build")
 
 
 def test_dropping_asks_first(config: Path) -> None:

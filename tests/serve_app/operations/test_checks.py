@@ -10,7 +10,8 @@ import pytest
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Skipped
-from nl2sql.settings.database import ConnectionSettings
+from nl2sql.settings.database import AssistantSettings, ConnectionSettings
+from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.indexing import describe_emptiness
@@ -53,6 +54,23 @@ def test_all_that_is_wrong_with_definitions_is_said_at_once(
     assert "line 7: filters.open.condition: sales.orders has no column 'statu'" in text
     assert "line 5: measures.sleep: the guard refuses it" in text
     assert "line 4: measures.units: the database refuses it: function sum(text)" in text
+
+
+def test_assistants_are_checked_with_their_database(tmp_path: Path, wiring: Wiring) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(WRONG, encoding="utf-8")
+    assistants = {
+        "staff": AssistantSettings(database="demo_erp", tables=("hr.*",), semantics=file),
+        "stock": AssistantSettings(database="demo_erp", tables=("inventory.*", "stock.*")),
+        "other": AssistantSettings(database="second", tables=("none",)),
+    }
+    settings = wiring.settings.model_copy(update={"assistants": assistants})
+    found = check(settings, "demo_erp")
+    assert found["assistant of staff"].status == "ok"
+    assert found["definitions of staff"].message == "4 are wrong"
+    assert found["assistant of stock"].status == "failed"
+    assert found["assistant of stock"].message.endswith("no table of demo_erp matches stock.*.")
+    assert "assistant of other" not in found
 
 
 def test_databases_with_the_same_result_share_a_line(
