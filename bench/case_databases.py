@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import psycopg
 import yaml
 from psycopg.conninfo import make_conninfo
 from psycopg.types.string import TextLoader
 
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from tests.execution.duckdb import shop as duckdb_files
+from tests.execution.sqlite import shop as sqlite_files
 
 # What the driver reads in a form that holds less than the value.
 _AS_TEXT = ("interval", "daterange", "int4range", "int8range", "numrange", "tsrange", "tstzrange")
@@ -32,6 +31,9 @@ _POLICY = re.compile(
 )
 
 Rows = Sequence[Sequence[object]]
+
+FILES = {"sqlite": sqlite_files, "duckdb": duckdb_files}
+"""What writes a file by a script and asks it straight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +107,9 @@ class Databases:
         """The database that the script makes. Raises the database's error."""
         text = script.read_text(encoding="utf-8")
         path = self._folder / f"{script.stem}.{kind}"
-        if kind == "sqlite":
-            with closing(sqlite3.connect(path)) as made:
-                made.executescript(text)
-            return CaseDatabase({"url": f"sqlite:///{path}"}, lambda sql: ask_sqlite(path, sql))
-        if kind == "duckdb":
-            with closing(duckdb.connect(str(path))) as made:
-                made.execute(text)
-            return CaseDatabase({"url": f"duckdb:///{path}"}, lambda sql: ask_duckdb(path, sql))
+        if kind in FILES:
+            FILES[kind].write(path, text)
+            return open_file(kind, path)
         rule = _POLICY.search(text)
         name = compared = script.stem
         self._server.load(name, text)
@@ -138,12 +135,6 @@ class Databases:
         return path
 
 
-def ask_sqlite(path: Path, sql: str) -> Rows:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        return connection.execute(sql).fetchall()
-
-
-def ask_duckdb(path: Path, sql: str) -> Rows:
-    with closing(duckdb.connect(str(path), read_only=True)) as connection:
-        return connection.execute(sql).fetchall()
+def open_file(kind: str, path: Path) -> CaseDatabase:
+    """A file that is there."""
+    return CaseDatabase({"url": f"{kind}:///{path}"}, lambda sql: FILES[kind].read_raw(path, sql))

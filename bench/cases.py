@@ -41,7 +41,7 @@ from typing import Any
 import duckdb
 import psycopg
 
-from bench.case_databases import CaseDatabase, CaseServer, Databases, Rows, ask_duckdb, ask_sqlite
+from bench.case_databases import FILES, CaseDatabase, CaseServer, Databases, Rows, open_file
 from data.benchmarks.types import Benchmark, Example, LocalFile
 from nl2sql.answers import Answered
 from nl2sql.catalog import Catalog
@@ -65,10 +65,10 @@ from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, parse_settings
+from tests.fakes import StubEngine
 
 _MOST_ROWS, _MOST_TABLES = 10_000, 20
 _MODELS_QUERY = "SELECT 41 + 1"
-_FILES = ("sqlite", "duckdb")
 _PATTERNS = (
     "case*.sql",
     "case*_outputs.jsonl",
@@ -77,7 +77,7 @@ _PATTERNS = (
     "case*/*.sqlite",
     "case*.duckdb",
 )
-_KINDS = ("postgres", *_FILES)
+_KINDS = ("postgres", *FILES)
 # SQLSTATEs of the product: a query that the session's checks refuse.
 _OWN_STATES = "QS"
 _ANALYST = Principal("cases", ("analyst",))
@@ -178,7 +178,7 @@ def run_script(
     if attacks:
         lines = [line for line in text.splitlines() if line and not line.startswith("--")]
         queries = [CaseQuery(line.rstrip(";"), "refused") for line in lines]
-    roles = ("reader",) if kind in _FILES else ("reader", "indexer")
+    roles = ("reader",) if kind in FILES else ("reader", "indexer")
     connection: dict[str, Any] = dict.fromkeys(roles, database.connection)
     policy = {"policy": str(database.policy)} if database.policy else {}
     wiring = _name_case(wiring, connection | policy)
@@ -188,8 +188,7 @@ def run_script(
 def run_file(wiring: Wiring, case: str, file: Path) -> list[Outcome]:
     """The outcomes of the first rows of each table of a file."""
     kind = file.suffix[1:]
-    ask = ask_sqlite if kind == "sqlite" else ask_duckdb
-    database = CaseDatabase({"url": f"{kind}:///{file}"}, lambda sql: ask(file, sql))
+    database = open_file(kind, file)
     wiring = _name_case(wiring, {"reader": database.connection})
     try:
         catalog = wiring.source("case").read_catalog()
@@ -270,7 +269,7 @@ def _write(rows: Rows) -> str:
     return _shorten(repr([[str(to_json_value(cell)) for cell in row] for row in rows]))
 
 
-class ScriptedEngine:
+class ScriptedEngine(StubEngine):
     """Answers every request with one text."""
 
     text = ""
@@ -278,10 +277,6 @@ class ScriptedEngine:
     async def sample(self, request: SamplingRequest) -> Completions:
         """The text, as often as it is asked for."""
         return Completions((self.text,) * request.k, 100, 10)
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """A quarter of the letters of each."""
-        return tuple(len(text) // 4 + 1 for text in texts)
 
 
 async def run_questions(

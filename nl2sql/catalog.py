@@ -160,12 +160,25 @@ class Catalog:
             for table in self.tables
         }
 
+    @property
+    def keys(self) -> tuple[ForeignKey, ...]:
+        """The declared keys, then the inferred ones."""
+        return (*self.foreign_keys, *self.inferred_keys)
+
+    @cached_property
+    def keys_from(self) -> dict[str, list[ForeignKey]]:
+        """Qualified name → the keys that start at that table."""
+        found: dict[str, list[ForeignKey]] = {}
+        for key in self.keys:
+            found.setdefault(key.table, []).append(key)
+        return found
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over all fields but ``skipped``: equal fingerprints need no new index."""
         digest = hashlib.sha256(repr((self.database, self.dialect, self.search_path)).encode())
         # Table by table: one text of 100,000 tables would take a gigabyte.
-        for part in (*self.tables, *self.foreign_keys, *self.inferred_keys):
+        for part in (*self.tables, *self.keys):
             digest.update(repr(part).encode())
         return digest.hexdigest()
 

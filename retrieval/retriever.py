@@ -175,7 +175,7 @@ class HybridRetriever:
         """The tables, the keys between them, and their SQL names."""
         visible = space.catalog
         inside = {hit.table.qualified for hit in tables}
-        keys = (key for name in sorted(inside) for key in space.keys.get(space.numbers[name], ()))
+        keys = (key for name in sorted(inside) for key in visible.keys_from.get(name, ()))
         return SchemaContext(
             tables=tables,
             foreign_keys=tuple(key for key in keys if key.target in inside),

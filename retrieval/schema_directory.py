@@ -89,11 +89,7 @@ class SchemaDirectory:
         return TableDescriptions(
             tables=tables,
             names=tuple(visible.short_names[name] for name in inside),
-            foreign_keys=tuple(
-                key
-                for key in (*visible.foreign_keys, *visible.inferred_keys)
-                if key.table in inside
-            ),
+            foreign_keys=tuple(key for key in visible.keys if key.table in inside),
             row_rules=await self._visibility.describe_rows(database, principal, inside),
             masks=tuple(
                 [

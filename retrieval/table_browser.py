@@ -7,7 +7,7 @@ which the principal may see all rows. A hidden table is as unknown as one that d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
@@ -36,8 +36,6 @@ _MOST_NEIGHBOURS = 100
 # A view of the catalog takes about 1 kB for each table; each set of roles has its own.
 _MOST_VIEWS = 16
 
-_Keys = Mapping[str, Sequence[ForeignKey]]
-
 
 class _View:
     """One visible catalog, ready to be browsed."""
@@ -53,13 +51,9 @@ class _View:
             for module, members in find_modules(catalog).items()
             for at in members
         }
-        outgoing: dict[str, list[ForeignKey]] = {}
-        incoming: dict[str, list[ForeignKey]] = {}
-        for key in (*catalog.foreign_keys, *catalog.inferred_keys):
-            outgoing.setdefault(key.table, []).append(key)
-            incoming.setdefault(key.target, []).append(key)
-        self.outgoing: _Keys = outgoing
-        self.incoming: _Keys = incoming
+        self.incoming: dict[str, list[ForeignKey]] = {}
+        for key in catalog.keys:
+            self.incoming.setdefault(key.target, []).append(key)
 
 
 class IndexedTables:
@@ -122,7 +116,7 @@ class IndexedTables:
         masked = await self._visibility.masked_columns(database, principal, table.qualified)
         values = await self._read_values(table, visible, principal, masked)
         glosses = self._glossary.describe_columns(table, visible)
-        outgoing = view.outgoing.get(table.qualified, ())
+        outgoing = visible.keys_from.get(table.qualified, ())
         refers_to = {
             column: f"{key.target}.{target}"
             for key in reversed(outgoing)

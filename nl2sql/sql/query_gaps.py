@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.expectations.said_texts import is_said
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
-from nl2sql.sql.scopes import fold_case, name_ctes
+from nl2sql.sql.scopes import fold_case, name_ctes, read_sources
 
 GapKind: TypeAlias = Literal["table", "value", "definition", "other"]
 
@@ -84,11 +84,50 @@ def _read_parts(sql: str, dialect: str) -> _Parts:
     )
 
 
-def _list_values(tree: exp.Expr) -> Iterator[tuple[str, str]]:
-    """The name of a column with each literal that it is compared with."""
+def write_condition(sql: str, names: Collection[str], dialect: str) -> str:
+    """The comparisons of ``sql`` with these ``column: value``, their columns with their tables.
+
+    Empty if there are none.
+
+    >>> write_condition("SELECT 1 FROM a.t x WHERE x.c = 'B' AND d = 1", ["c: B"], "postgres")
+    "a.t.c = 'B'"
+    """
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return ""
+    found: dict[str, None] = {}
     for comparison in find_all(tree, *_COMPARISONS):
-        sides = (comparison.this, comparison.args.get("expression"), *comparison.expressions)
-        for column in [*find_all(comparison, exp.Column)][:1]:
-            for side in sides:
-                if isinstance(side, exp.Literal):
-                    yield column.name.lower(), side.name.strip("%")
+        values = {f"{column}: {text}" for column, text in _read_comparison(comparison)}
+        if values.isdisjoint(names):
+            continue
+        whole = comparison.parent if isinstance(comparison.parent, exp.Not) else comparison
+        for column in find_all(comparison, exp.Column):
+            _name_table(column)
+        found[whole.sql(dialect, comments=False)] = None
+    return " AND ".join(found)
+
+
+def _name_table(column: exp.Column) -> None:
+    """Writes its table in place of the alias, if the query says which it is."""
+    select = column.find_ancestor(exp.Select)
+    sources = read_sources(select, fold_case) if select else {}
+    names = [column.table.lower()] if column.table else list(sources)
+    source = sources.get(names[0]) if len(names) == 1 else None
+    if source and source.table:
+        column.set("table", source.table.this.copy())
+        column.set("db", source.table.args.get("db"))
+
+
+def _list_values(tree: exp.Expr) -> Iterator[tuple[str, str]]:
+    for comparison in find_all(tree, *_COMPARISONS):
+        yield from _read_comparison(comparison)
+
+
+def _read_comparison(comparison: exp.Expr) -> Iterator[tuple[str, str]]:
+    """The name of a column with each literal that it is compared with."""
+    sides = (comparison.this, comparison.args.get("expression"), *comparison.expressions)
+    for column in [*find_all(comparison, exp.Column)][:1]:
+        for side in sides:
+            if isinstance(side, exp.Literal):
+                yield column.name.lower(), side.name.strip("%")

@@ -38,6 +38,7 @@ from nl2sql.types.question import (
     Question,
     Rewriting,
     Scalar,
+    TrialFix,
     Turn,
     UsageLimits,
 )

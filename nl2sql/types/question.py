@@ -121,6 +121,20 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialFix:
+    """What a reviewer tries before it is kept: an example, a definition, or nothing.
+
+    ``sql`` is the right query for the ``question``; ``expression`` is what ``name`` means: a
+    condition, or a figure with an aggregate.
+    """
+
+    question: str = ""
+    sql: str = ""
+    name: str = ""
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question in plain language about one database, and how to answer it.
 
@@ -129,7 +143,8 @@ class Question:
     the question. ``session`` is the id of the conversation (empty: none). ``chosen_sql`` is the
     query of the interpretation that the principal chose: it is run, and nothing is sampled.
     ``answer_text`` says what puts the answer into words: ``rule``, ``model``, or nothing (``off``
-    or empty).
+    or empty). With a ``trial`` it is asked as in an exam, and as if the fix were kept: no verified
+    query answers it, and its own example is not shown.
     """
 
     text: str
@@ -143,6 +158,7 @@ class Question:
     chosen_sql: str = ""
     answer_text: str = ""
     history: tuple[Turn, ...] = ()
+    trial: TrialFix | None = None
 
     @property
     def english(self) -> str:

@@ -29,11 +29,11 @@ from nl2sql.catalog import Catalog
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
+from nl2sql.types import FewShot, Principal, Question, TrialFix, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.matching import list_schema_words, match_pattern
 from retrieval.examples.pairs import Pair, read_pattern
-from retrieval.examples.records import mask_question, name_vectors
+from retrieval.examples.records import mask_example, mask_question, name_vectors
 from retrieval.index_store.example_store import (
     ExampleScope,
     ExampleStore,
@@ -87,7 +87,32 @@ class ExampleSelector:
         masked = mask_question(question.text)
         if masked != question.search_text:
             vector = await self._questions.embed(masked)
-        return await self._choose(question, scope, catalog, vector, wanted)
+        found = await self._choose(question, scope, catalog, vector, wanted)
+        if question.trial is None or not question.trial.sql:
+            return found
+        return await self._add_tried(question, question.trial, catalog, vector, found)
+
+    async def _add_tried(
+        self,
+        question: Question,
+        fix: TrialFix,
+        catalog: Catalog,
+        vector: NDArray[np.float32],
+        found: tuple[FewShot, ...],
+    ) -> tuple[FewShot, ...]:
+        """The examples as they would be if that of the fix were stored."""
+        masked = await run_in_parser_thread(mask_example, fix.question, fix.sql, catalog.dialect)
+        cosine = float(vector @ await self._questions.embed(masked))
+        if (
+            cosine < self._settings.example_min_similarity
+            or fold_question(fix.question) == fold_question(question.text)
+            or not await self._verdicts.passes(question, fix.sql, catalog)
+        ):
+            return found
+        tried = FewShot(fix.question, fix.sql, round(cosine, 4))
+        others = (each for each in found if each.sql != fix.sql)
+        ranked = sorted((tried, *others), key=lambda each: -each.similarity)
+        return tuple(ranked[: self._settings.examples])
 
     async def list_latest(
         self, database: str, principal: Principal, catalog: Catalog, most: int
@@ -146,7 +171,7 @@ class ExampleSelector:
         of a column. The evidence of a question no example knows of. Raises IndexUnavailable,
         PolicyError.
         """
-        if question.evidence or not self._settings.examples:
+        if question.evidence or question.trial is not None or not self._settings.examples:
             return None
         scope = await self._build_scope(question)
         if scope is None:
@@ -217,7 +242,7 @@ class ExampleSelector:
         open_columns = await self._visibility.open_columns(question.database, principal)
         if not await self._examples.has_any(question.database):
             return None
-        same = self._settings.same_question
+        same = self._settings.same_question and question.trial is None
         return ExampleScope(
             database=question.database,
             embedder=self._vectors,

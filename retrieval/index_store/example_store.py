@@ -110,6 +110,11 @@ class VerifiedExample:
     embedder: str = ""
     expired: bool = False
 
+    @property
+    def is_in_exam(self) -> bool:
+        """Whether a reviewer called the query right for the question."""
+        return self.source == "feedback" and self.reviewed
+
 
 _STORED = {field.name for field in fields(VerifiedExample)} - {"expired"}
 _REPLACE = "ON CONFLICT (database, id) DO UPDATE SET " + ", ".join(

@@ -214,7 +214,7 @@ class IndexWriter:
         name = self._database
         async with self._connection.transaction():
             await self.drop()
-            keys = _KEYS.dump_json((*catalog.foreign_keys, *catalog.inferred_keys))
+            keys = _KEYS.dump_json(catalog.keys)
             await self._connection.execute(
                 f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),

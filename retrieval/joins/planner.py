@@ -285,16 +285,25 @@ def find_joins(join_graph: JoinGraph, terminals: Sequence[str]) -> frozenset[int
     return _connect(join_graph.graph, terminals)
 
 
+def are_connected(join_graph: JoinGraph, tables: Sequence[str]) -> bool:
+    """Whether keys connect all of the tables."""
+    return _reaches(join_graph.graph, tables)
+
+
 def is_only_way(join_graph: JoinGraph, terminals: Sequence[str], keys: frozenset[int]) -> bool:
     """Whether no other set of keys joins the tables at the cost of ``keys``."""
     for left_out in keys:
         graph = join_graph.graph.copy()
         graph.remove_node(left_out)
-        if nx.node_connected_component(graph, terminals[0]).issuperset(terminals):
+        if _reaches(graph, terminals):
             other = _connect(graph, terminals)
             if join_graph.cost(other) <= join_graph.cost(keys):
                 return False
     return True
+
+
+def _reaches(graph: nx.Graph, tables: Sequence[str]) -> bool:
+    return bool(nx.node_connected_component(graph, tables[0]).issuperset(tables))
 
 
 def _connect(graph: nx.Graph, terminals: Sequence[str]) -> frozenset[int]:

@@ -10,7 +10,6 @@ policies apply, and pages, exports and histories need nothing of their own.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -228,19 +227,15 @@ def _count_rows(request: CatalogRequest, tables: Sequence[Table], catalog: Catal
     if request.table:
         name = catalog.short_names[tables[0].qualified]
         return CatalogQuery(f'SELECT count(*) AS "rows" FROM {name}')
-    keys = _count_keys(catalog)
-    counted = sorted(tables, key=lambda table: -keys[table.qualified])[:_MOST_COUNTED]
+    # Tables of events refer to many others, and come first.
+    keys = catalog.keys_from
+    counted = sorted(tables, key=lambda table: -len(keys.get(table.qualified, ())))[:_MOST_COUNTED]
     names = [catalog.short_names[table.qualified] for table in counted]
     counts = " UNION ALL ".join(
         f'SELECT {_text(name)} AS "table", count(*) AS "rows" FROM {name}' for name in names
     )
     note = _note_rest("tables", len(tables), len(counted))
     return CatalogQuery(f"{counts} ORDER BY 2 DESC, 1", note)
-
-
-def _count_keys(catalog: Catalog) -> Counter[str]:
-    """Keys that start at each table: those of events refer to many others, and come first."""
-    return Counter(key.table for key in (*catalog.foreign_keys, *catalog.inferred_keys))
 
 
 def _note_rest(what: str, total: int, shown: int) -> str:

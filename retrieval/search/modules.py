@@ -48,7 +48,7 @@ def _find_communities(catalog: Catalog) -> Modules:
     """Named groups; tables without a foreign key are a group with the schema's name."""
     at = {table.qualified: number for number, table in enumerate(catalog.tables)}
     graph = nx.Graph()
-    for key in (*catalog.foreign_keys, *catalog.inferred_keys):
+    for key in catalog.keys:
         if key.table in at and key.target in at and key.table != key.target:
             graph.add_edge(at[key.table], at[key.target])
     modules: Modules = {}

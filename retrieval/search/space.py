@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import IndexUnavailable
 from nl2sql.words import content_words
 from retrieval.embedding.embedder import Embedder
@@ -58,7 +58,6 @@ class SearchSpace:
     names: TableNames
     router: ModuleRouter
     neighbours: Neighbours
-    keys: Mapping[int, Sequence[ForeignKey]]
     numbers: Mapping[str, int]
     vectors: Vectors
     rows: NDArray[np.int32]
@@ -140,7 +139,6 @@ def build_space(
         names=TableNames(visible.tables),
         router=ModuleRouter(find_modules(visible), documents),
         neighbours=_find_neighbours(visible, numbers),
-        keys=_group_keys(visible, numbers),
         numbers=numbers,
         vectors=index.vectors,
         rows=rows,
@@ -170,21 +168,12 @@ def _pack_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> bytes:
 
 def _find_neighbours(catalog: Catalog, numbers: Mapping[str, int]) -> Neighbours:
     found: dict[int, set[int]] = {}
-    for key in (*catalog.foreign_keys, *catalog.inferred_keys):
+    for key in catalog.keys:
         near, far = numbers.get(key.table), numbers.get(key.target)
         if near is not None and far is not None and near != far:
             found.setdefault(near, set()).add(far)
             found.setdefault(far, set()).add(near)
     return found
-
-
-def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple[ForeignKey, ...]]:
-    """Table → its declared and inferred keys to visible tables."""
-    found: dict[int, list[ForeignKey]] = {}
-    for key in (*catalog.foreign_keys, *catalog.inferred_keys):
-        if key.table in numbers and key.target in numbers:
-            found.setdefault(numbers[key.table], []).append(key)
-    return {number: tuple(keys) for number, keys in found.items()}
 
 
 _MOST_SPACES = 16

@@ -12,27 +12,25 @@ definition that does not fit the present catalog is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from nl2sql.catalog import Catalog
+from nl2sql.errors import InvalidRequest, SettingsError
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Definition, Question
+from nl2sql.types import Definition, Question, TrialFix
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
 from retrieval.semantics.resolution import DefinedPhrase, find_phrase, resolve_definitions
-from retrieval.semantics.semantics_file import SemanticsFile
+from retrieval.semantics.semantics_file import SemanticsFile, parse_semantics
+from retrieval.semantics.sql_parts import UnusableDefinition, has_aggregate
 
 # A question names few; a prompt with many definitions would tell the model nothing.
 MOST_DEFINITIONS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedDefinition:
-    """A definition as a principal is shown it, and the phrases that name it."""
-
-    definition: Definition
-    phrases: tuple[DefinedPhrase, ...]
+# A definition as a principal is shown it, and the phrases that name it.
+_Named = tuple[Definition, tuple[DefinedPhrase, ...]]
 
 
 class SemanticLayer:
@@ -43,26 +41,28 @@ class SemanticLayer:
         self._catalogs = catalogs
         # Definitions are resolved against whole catalogs, in which a short name always means the
         # same table, and then limited to what a principal sees.
-        self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_NamedDefinition, ...]]]] = {}
+        self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_Named, ...]]]] = {}
 
     async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
         """At most five definitions that the question names, in its order.
 
-        ``catalog`` is what the principal may see. Raises IndexUnavailable.
+        ``catalog`` is what the principal may see. Raises IndexUnavailable, and InvalidRequest for a
+        definition on trial that cannot be used.
         """
         known = await self._find_known(question.database, catalog)
-        return choose_definitions(
-            question.search_text, ((each.definition, each.phrases) for each in known)
-        )
+        if question.trial is not None and question.trial.name:
+            tried = await run_in_parser_thread(_read_trial, question.trial, catalog)
+            known = (tried, *known)
+        return choose_definitions(question.search_text, known)
 
     async def list_visible(self, database: str, catalog: Catalog) -> tuple[Definition, ...]:
         """All definitions of the database, in the order of its file.
 
         ``catalog`` is what the principal may see. Raises IndexUnavailable.
         """
-        return tuple(each.definition for each in await self._find_known(database, catalog))
+        return tuple(definition for definition, _ in await self._find_known(database, catalog))
 
-    async def _find_known(self, database: str, catalog: Catalog) -> tuple[_NamedDefinition, ...]:
+    async def _find_known(self, database: str, catalog: Catalog) -> tuple[_Named, ...]:
         file = self._files.get(database)
         if file is None:
             return ()
@@ -71,21 +71,31 @@ class SemanticLayer:
         if held is None or held[0] is not whole:
             resolved, _ = await run_in_parser_thread(resolve_definitions, file, whole)
 
-            def limit(visible: Catalog) -> tuple[_NamedDefinition, ...]:
+            def limit(visible: Catalog) -> tuple[_Named, ...]:
                 built = ((each, each.build(visible, file.name)) for each in resolved)
-                return tuple(
-                    _NamedDefinition(definition, each.phrases)
-                    for each, definition in built
-                    if definition
-                )
+                return tuple((definition, each.phrases) for each, definition in built if definition)
 
             held = self._whole[database] = (whole, PerCatalog(limit))
         return held[1].of(catalog)
 
 
-def choose_definitions(
-    question: str, known: Iterable[tuple[Definition, tuple[DefinedPhrase, ...]]]
-) -> tuple[Definition, ...]:
+def _read_trial(fix: TrialFix, visible: Catalog) -> _Named:
+    """The definition on trial, over what the principal sees: its errors name nothing else."""
+    try:
+        is_figure = has_aggregate(fix.expression, visible.dialect)
+        section = "measures" if is_figure else "filters"
+        file = parse_semantics({"version": 1, section: {fix.name: fix.expression}})
+        resolved, problems = resolve_definitions(file, visible)
+        reason = problems[0].text if problems else ""
+    except (UnusableDefinition, SettingsError) as error:
+        resolved, reason = (), str(error)
+    definition = resolved[0].build(visible) if resolved else None
+    if definition is None:
+        raise InvalidRequest(f"It cannot be defined so: {reason}", field="expression")
+    return definition, resolved[0].phrases
+
+
+def choose_definitions(question: str, known: Iterable[_Named]) -> tuple[Definition, ...]:
     """At most five definitions that the question names, in the order of the question.
 
     A phrase inside another one does not count: "net revenue" is not "revenue".

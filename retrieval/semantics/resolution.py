@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -16,7 +17,13 @@ from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
 from nl2sql.words import content_words
-from retrieval.joins.planner import JoinGraph, find_joins, is_only_way, write_path
+from retrieval.joins.planner import (
+    JoinGraph,
+    are_connected,
+    find_joins,
+    is_only_way,
+    write_path,
+)
 from retrieval.semantics.semantics_file import (
     Dimension,
     Filter,
@@ -43,9 +50,11 @@ class JoinFinder:
     def __init__(self, catalog: Catalog, columns: DefinitionColumns) -> None:
         self._catalog = catalog
         self._columns = columns
-        self._graph: JoinGraph | None = None
-        # Table → the number of its connected component.
-        self._components: dict[str, int] = {}
+
+    @cached_property
+    def _graph(self) -> JoinGraph:
+        whole = [table.qualified for table in self._catalog.tables]
+        return JoinGraph(whole, self._catalog.foreign_keys)
 
     def find(self, tables: Sequence[str], written: Iterable[str]) -> tuple[ForeignKey, ...]:
         """The keys that connect the tables: the ``written`` ones, or else the declared ones."""
@@ -55,16 +64,8 @@ class JoinFinder:
             return keys
         if len(tables) < 2:
             return ()
-        if self._graph is None:
-            whole = [table.qualified for table in self._catalog.tables]
-            self._graph = JoinGraph(whole, self._catalog.foreign_keys)
-            self._components = {
-                table: number
-                for number, component in enumerate(self._graph.components())
-                for table in component
-            }
         graph = self._graph
-        if len({self._components[table] for table in tables}) > 1:
+        if not are_connected(graph, tables):
             raise UnusableDefinition(
                 f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
                 "[a.x = b.y]",

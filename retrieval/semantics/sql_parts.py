@@ -70,6 +70,11 @@ def read_condition(text: str, dialect: str, place: tuple[str, ...]) -> exp.Expr:
     return tree
 
 
+def has_aggregate(text: str, dialect: str) -> bool:
+    """Whether the expression or condition has an aggregate. Raises UnusableDefinition."""
+    return _read(text, _BEFORE_EXPRESSION, dialect, ()).find(exp.AggFunc) is not None
+
+
 def _list_clauses(select: exp.Select) -> list[str]:
     return [name for name, value in select.args.items() if value]
 

@@ -8,6 +8,7 @@ from nl2sql.protocols import Engine, Probe
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.audit_store import AuditStore
 from retrieval.index_store.credentials import ApiKeyStore, SignInStore
+from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
@@ -25,6 +26,7 @@ from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.services import IdentityParts, PageServices, Services
 from serve_app.service.tools import ToolService
+from serve_app.service.trials import TrialService
 from serve_app.service.usage import UsageMeter
 from serve_app.settings import Settings
 from serve_app.settings.identity import IdentitySettings
@@ -82,13 +84,15 @@ def build_services(
     )
     dialects = {name: database.dialect for name, database in settings.by_name.items()}
     withdrawal = FeedbackWithdrawal(store, dialects)
+    review = ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal)
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
         ProfileService(settings, queries, stages.directory, access.meter),
         HistoryService(
             settings, wiring.build_conversations(store, stages.guard), access.accounting
         ),
-        ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal),
+        review,
+        TrialService(review, ExampleStore(store), queries, tools),
     )
     return Services(
         settings,

@@ -95,7 +95,7 @@ def build_routes(services: Services) -> FastAPI:
         app.include_router(build_schema_router(services.page.schema))
         app.include_router(build_run_router(services.tools))
         app.include_router(build_history_router(services.page.history))
-        app.include_router(build_review_router(services.page.review))
+        app.include_router(build_review_router(services.page.review, services.page.trials))
     app.router.routes.append(Route("/mcp", McpEndpoint(services), methods=["POST"]))
     app.include_router(_build_probe_router(service, settings.model.name))
     return app

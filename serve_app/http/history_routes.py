@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.feedback import ReviewResponse
+from quorumsql.contract.feedback import ExamResponse, ReviewResponse, TrialRequest, TrialResponse
 from quorumsql.contract.history import (
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
 )
+from serve_app.http.disconnection import run_while_connected
 from serve_app.http.route_parts import (
     After,
     Caller,
@@ -23,6 +24,7 @@ from serve_app.http.route_parts import (
 )
 from serve_app.service.feedback import FeedbackService, ReviewService
 from serve_app.service.history import HistoryService
+from serve_app.service.trials import TrialService
 
 _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
@@ -50,6 +52,22 @@ _WITHDRAWN = describe_responses(
     None,
     404,
     status=204,
+)
+_EXAM = describe_responses(
+    "At most 20 questions that reviewers called right and whose queries you may run, those most "
+    "like the entry's first.",
+    ExamResponse,
+    403,
+    404,
+)
+_TRIAL = describe_responses(
+    "The answer as if the fix were kept, and whether it is right. Nothing is stored.",
+    TrialResponse,
+    403,
+    404,
+    413,
+    429,
+    504,
 )
 _DONE = describe_responses("The feedback is marked as done.", None, 403, 404, status=204)
 
@@ -98,8 +116,8 @@ def build_feedback_router(feedback: FeedbackService) -> APIRouter:
     return router
 
 
-def build_review_router(review: ReviewService) -> APIRouter:
-    """Working through feedback, and taking it back."""
+def build_review_router(review: ReviewService, trials: TrialService) -> APIRouter:
+    """Working through feedback, trying fixes, and taking it back."""
     router = APIRouter()
 
     @router.get("/feedback", summary="List feedback for review", responses=_REVIEW)
@@ -138,5 +156,21 @@ def build_review_router(review: ReviewService) -> APIRouter:
     async def close_feedback(id: str, principal: Caller) -> Response:  # noqa: A002
         await review.close(id, principal)
         return Response(status_code=204)
+
+    @router.get(
+        "/feedback/{id}/exam", summary="List the questions to try a fix on", responses=_EXAM
+    )
+    async def list_exam(id: str, principal: Caller) -> Response:  # noqa: A002
+        return render_model(await trials.list_questions(id, principal))
+
+    @router.post("/feedback/{id}/trial", summary="Ask a question with a fix", responses=_TRIAL)
+    async def try_fix(
+        id: str,  # noqa: A002
+        body: TrialRequest,
+        request: Request,
+        principal: Caller,
+    ) -> Response:
+        asking = trials.ask(id, body, principal)
+        return render_model(await run_while_connected(request.receive, asking))
 
     return router

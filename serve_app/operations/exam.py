@@ -27,7 +27,7 @@ def add_to_exam(path: Path, examples: Iterable[VerifiedExample]) -> tuple[str, .
     latest = {
         _identify(example.database, example.question): example
         for example in examples
-        if example.source == "feedback" and example.reviewed
+        if example.is_in_exam
     }
     for entry in read_json_line_entries(path) if path.exists() else ():
         latest.pop(_identify(entry.text("database"), entry.text("question")), None)

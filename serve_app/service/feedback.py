@@ -5,6 +5,7 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,9 +15,10 @@ from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.expectations.said_texts import list_numbers
 from nl2sql.protocols import Guard
-from nl2sql.sql.query_gaps import GapKind, find_gap
+from nl2sql.sql.query_gaps import GapKind, find_gap, write_condition
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
+from nl2sql.words import content_words, split_words
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.conversations import find_refused, identify_owner
@@ -157,9 +159,8 @@ class ReviewService:
         """
         self._check_right(principal)
 
-        async with self._record(f"close_feedback: {id_}", principal):
-            if not await self._is_shown(id_, principal):
-                raise _build_missing()
+        async with self.record(f"close_feedback: {id_}", principal):
+            await self._find_shown(id_, principal)
             await self.store.close(id_, principal.name)
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
@@ -167,19 +168,25 @@ class ReviewService:
 
         Raises NotFound for any other.
         """
-        async with self._record(f"withdraw_feedback: {id_}", principal):
+        async with self.record(f"withdraw_feedback: {id_}", principal):
             note = await self.store.find(id_) if _is_id(id_) else None
             if note is None:
                 raise _build_missing()
             # A name alone is not a person: somebody with other rights may bear it later.
             given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
             if not given:
-                is_reviewer = may_review(self.settings, principal)
-                if not is_reviewer or not await self._is_shown(id_, principal):
+                if not may_review(self.settings, principal):
                     raise _build_missing()
+                await self._find_shown(id_, principal)
             await self.withdrawal.withdraw(note)
 
-    def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
+    async def find(self, id_: str, principal: Principal) -> FeedbackNote:
+        """The entry of that id. Raises Forbidden; NotFound as ``close`` does."""
+        self._check_right(principal)
+        return await self._find_shown(id_, principal)
+
+    def record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
+        """Records what is done with an entry; it counts towards no limit."""
         return self.accounting.record(text, "", principal, is_limited=False)
 
     async def _find(
@@ -217,12 +224,14 @@ class ReviewService:
                 return shown, ""
         return shown, _write(found[-1])
 
-    async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
-        """Whether there is such an entry and the reviewer may run its queries."""
+    async def _find_shown(self, id_: str, reviewer: Principal) -> FeedbackNote:
+        """The entry, if the reviewer may run its queries. Raises NotFound."""
         found = await self.store.find(id_) if _is_id(id_) else None
         if found is None or found.database not in self.settings.database_names(reviewer):
-            return False
-        return (await self._judge([found], reviewer))[0]
+            raise _build_missing()
+        if not (await self._judge([found], reviewer))[0]:
+            raise _build_missing()
+        return found
 
     def _check_right(self, principal: Principal) -> None:
         if not may_review(self.settings, principal):
@@ -291,10 +300,22 @@ def _find_cause(entry: FeedbackNote, dialect: str) -> dict[str, str]:
     if entry.correction:
         gap = find_gap(entry.correction, [entry.sql], entry.question, dialect)
         fix = _FIXES[gap.kind].format(names=", ".join(gap.names))
-        return found | {"cause": gap.kind, "fix": fix}
+        found |= {"cause": gap.kind, "fix": fix}
+        condition = write_condition(entry.correction, gap.names, dialect)
+        return found | ({"name": _find_name(entry), "expression": condition} if condition else {})
     if absent := ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql):
         return found | {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
     return found | {"fix": _FIXES["other"]}
+
+
+def _find_name(entry: FeedbackNote) -> str:
+    """The words of the question that are no words of its queries."""
+    known = set(split_words(f"{entry.sql} {entry.correction}"))
+    return " ".join(
+        word
+        for word in re.findall(r"[^\W\d_]+", entry.question)
+        if not known.issuperset(content_words(word))
+    )
 
 
 def _name_corrector(entry: FeedbackNote) -> str:

@@ -17,7 +17,7 @@ from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, Observer, Probe
-from nl2sql.types import Principal, Question, Turn
+from nl2sql.types import Principal, Question, TrialFix, Turn
 from quorumsql.contract import QueryRequest
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
@@ -96,10 +96,12 @@ class QueryService:
         observer: Observer | None = None,
         *,
         history: tuple[Turn, ...] = (),
+        trial: TrialFix | None = None,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
-        ``history`` are the turns before it, where the caller tells them instead of a session.
+        ``history`` are the turns before it, where the caller tells them instead of a session. With
+        a ``trial`` it is asked as in an exam, with the fix.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
@@ -110,7 +112,7 @@ class QueryService:
             except InvalidRequest as error:
                 await self._accounting.record_invalid(request, principal, error)
                 raise
-            question = replace(question, history=history)
+            question = replace(question, history=history, trial=trial)
             # Before the limits, so that a refusal costs nothing and counts nothing.
             with self.admission.admit(principal.name, patience_s=self._timeout_s):
                 async with self._accounting.open(question, observer) as account:

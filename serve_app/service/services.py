@@ -12,6 +12,7 @@ from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.tools import ToolService
+from serve_app.service.trials import TrialService
 from serve_app.service.usage import UsageMeter
 from serve_app.settings import Settings
 
@@ -33,6 +34,7 @@ class PageServices:
     profiles: ProfileService
     history: HistoryService
     review: ReviewService
+    trials: TrialService
 
 
 @dataclass(frozen=True, slots=True)

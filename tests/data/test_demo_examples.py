@@ -7,13 +7,12 @@ from pathlib import Path
 
 from data.demo_erp import EXAMPLES, QUESTIONS
 from nl2sql.sql.normal_form import normal_form
-from nl2sql.types import GuardedQuery, ResultSet
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.pairs import read_pairs
 from retrieval.index_store.example_store import fold_question
 from serve_app.composition.examples import open_examples, seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import SilentReporter
+from tests.data.test_business_questions import run_golds
 
 PAIRS = read_pairs(Path(str(EXAMPLES)))
 MEASURED = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
@@ -30,21 +29,8 @@ def test_none_is_a_question_that_is_measured() -> None:
 
 
 async def test_each_gives_rows_through_the_guard(wiring: Wiring) -> None:
-    store = wiring.build_index_store()
-    guard = wiring.build_guard(IndexedCatalogs(store))
-    executor = wiring.build_executor()
-    principal = wiring.settings.identity.principal()
-    try:
-        for pair in PAIRS:
-            query = await guard.guard("demo_erp", pair.sql, principal)
-            assert isinstance(query, GuardedQuery), (pair, query)
-            result = await executor.execute(query, 50)
-            assert isinstance(result, ResultSet), (pair, result)
-            assert result.rows, pair
-            assert any(value is not None for value in result.rows[0]), pair
-    finally:
-        await executor.close()
-        await store.close()
+    pairs = [{"id": pair.question, "query": [pair.sql]} for pair in PAIRS]
+    assert await run_golds(wiring, "demo_erp", pairs, 1) == set()
 
 
 async def test_they_are_seeded_where_there_are_none(wiring: Wiring) -> None:

@@ -9,7 +9,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
@@ -23,7 +22,9 @@ from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
+from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.expecting import expect
+from tests.execution.sqlite import shop as sqlite_shop
 
 SCHEMA = """
 CREATE TABLE emp (id INTEGER, Name TEXT, sal INTEGER, region TEXT, note TEXT);
@@ -80,24 +81,27 @@ DUCKDB = {
 
 
 def open_sqlite(path: Path) -> tuple[Catalog, Database]:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCHEMA)
+    sqlite_shop.write(path, SCHEMA)
     return read_sqlite_catalog(path, database="firm"), SqliteDatabase("firm", path, LIMITS)
 
 
 def open_duckdb(path: Path) -> tuple[Catalog, Database]:
-    with closing(duckdb.connect(path)) as connection:
-        connection.execute(SCHEMA)
+    duckdb_shop.write(path, SCHEMA)
     return read_duckdb_catalog(path, database="firm"), DuckDbDatabase("firm", path, LIMITS)
 
 
 OPEN = {"sqlite": open_sqlite, "duckdb": open_duckdb}
 
 
-async def read_headings(dialect: str, sql: str, path: Path) -> tuple[str, ...]:
+def guard(dialect: str, sql: str, path: Path) -> tuple[GuardedQuery | Violation, Database]:
     catalog, database = OPEN[dialect](path)
     access = CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",)))
-    query = expect(GuardedQuery, guard_query(sql, expect(Access, access)))
+    return guard_query(sql, expect(Access, access)), database
+
+
+async def read_headings(dialect: str, sql: str, path: Path) -> tuple[str, ...]:
+    query, database = guard(dialect, sql, path)
+    assert isinstance(query, GuardedQuery), query
     result = expect(ResultSet, await database.execute(query, 10))
     await database.close()
     assert "north-777" not in repr(result.columns)
@@ -128,18 +132,14 @@ async def test_a_heading_is_the_querys_text(
     ],
 )
 def test_a_query_cannot_name_its_own_heading(dialect: str, sql: str, tmp_path: Path) -> None:
-    catalog, _ = OPEN[dialect](tmp_path / "firm")
-    access = CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",)))
-    verdict = expect(Violation, guard_query(sql, expect(Access, access)))
+    verdict = expect(Violation, guard(dialect, sql, tmp_path / "firm")[0])
     assert verdict.message.startswith("Give the output "), verdict
 
 
 @pytest.mark.parametrize("dialect", OPEN)
 def test_headings_cannot_make_a_query_long(dialect: str, tmp_path: Path) -> None:
-    catalog, _ = OPEN[dialect](tmp_path / "firm")
-    access = expect(Access, CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",))))
     inner = f"SELECT '{'x' * 9000}'"
     for level in range(3):
         inner = f"SELECT (SELECT x FROM (SELECT ({inner}), 1 AS x) AS d{level})"
-    verdict = expect(Violation, guard_query(inner, access))
+    verdict = expect(Violation, guard(dialect, inner, tmp_path / "firm")[0])
     assert "give them names" in verdict.message, verdict

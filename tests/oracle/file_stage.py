@@ -25,8 +25,7 @@ from tests.oracle.file_copies import FORMS, build_file_copy, copy_file, quote
 from tests.oracle.fuzz import Target
 from tests.oracle.grants import list_grants
 from tests.oracle.outcomes import Outcome, bind_values
-from tests.oracle.stage import Subject, build_guarding, build_rereading
-from tests.oracle.verdicts import Judge
+from tests.oracle.stage import Stage, Subject
 
 _MOST_ROWS = 20_000
 _TIMEOUT_S = 2.0
@@ -172,8 +171,10 @@ class FileCopy:
             session.close()
 
 
-class FileStage:
+class FileStage(Stage):
     """One file and copies of it in ``folder``; its catalog tells the dialect."""
+
+    full: FileSession
 
     def __init__(self, path: Path, subject: Subject, folder: Path) -> None:
         """Raises sqlite3.Error, duckdb.Error."""
@@ -181,35 +182,26 @@ class FileStage:
         self._dialect = subject.catalog.dialect
         self._path = path
         self._folder = folder
-        self._full = open_session(self._dialect, path)
+        self.full = open_session(self._dialect, path)
         self._copies: list[FileCopy] = []
         self._wholes: dict[str, FileSession] = {}
-
-    def judge(self, principal: Principal) -> Judge:
-        """Makes the principal's copy. Raises PolicyError, sqlite3.Error, duckdb.Error."""
-        parts = (self.subject.policy, self.subject.catalog, principal)
-        copy = self.build_copy(principal)
-        return Judge(build_guarding(*parts), self._full, copy, reread=build_rereading(*parts))
 
     def build_target(self, principal: Principal) -> Target:
         """For fuzzing: what passes runs on a copy of the whole file that may be written.
 
         Raises PolicyError, sqlite3.Error, duckdb.Error.
         """
-        parts = (self.subject.policy, self.subject.catalog, principal)
         path = self._name_file(principal, "whole")
         copy_file(self._path, path)
         session = self._wholes[path.name] = open_session(self._dialect, path, writable=True)
-        copy = self.build_copy(principal)
-        return Target(
-            principal.name, build_guarding(*parts), session, copy, build_rereading(*parts)
-        )
+        guard, copy = self.guard(principal), self.copy(principal)
+        return Target(principal.name, guard, session, copy, self.reread(principal))
 
     def describe(self) -> dict[str, str]:
         """What is in the files that may be written."""
         return {name: session.describe() for name, session in self._wholes.items()}
 
-    def build_copy(self, principal: Principal) -> FileCopy:
+    def copy(self, principal: Principal) -> FileCopy:
         """The principal's own file in all its forms. Raises sqlite3.Error, duckdb.Error."""
         catalog = self.subject.catalog
         roles = list_grants(self.subject.policy, principal, catalog.tables, self._dialect)
@@ -225,7 +217,7 @@ class FileStage:
 
     def close(self) -> None:
         """Ends all connections; the files stay."""
-        for opened in (self._full, *self._wholes.values(), *self._copies):
+        for opened in (self.full, *self._wholes.values(), *self._copies):
             opened.close()
 
     def _name_file(self, principal: Principal, kind: str) -> Path:

@@ -24,7 +24,7 @@ from tests.oracle.fuzz import (
 from tests.oracle.marked_database import build_marked
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
-from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
+from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import cut_catalog
 
 _TIMEOUT_MS = 1000
@@ -67,14 +67,13 @@ class PostgresFuzzer:
                 server, name, subject.catalog.search_path, timeout_ms=_TIMEOUT_MS
             )
             self._sessions.append(session)
-            parts = (subject.policy, subject.catalog, principal)
             self.targets.append(
                 Target(
                     principal.name,
-                    build_guarding(*parts),
+                    stage.guard(principal),
                     session,
                     stage.copy(principal),
-                    build_rereading(*parts),
+                    stage.reread(principal),
                     hides=not all(
                         any(
                             table.qualified in role and role[table.qualified].is_whole

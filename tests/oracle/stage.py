@@ -7,6 +7,7 @@ a query needs it, those with rows in other orders only when some result differs.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,7 +23,7 @@ from tests.oracle.grants import Grants, list_grants
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import FORWARD, ORDERS, build_copy, copy_database
 from tests.oracle.postgres_session import PostgresSession
-from tests.oracle.verdicts import Guarding, Judge
+from tests.oracle.verdicts import Copy, Guarding, Judge, Session
 
 # What the planner does often. Forbidden singly and by twos: where a result depends on the plan, one
 # of these shows it.
@@ -46,14 +47,6 @@ _ALL = {"version": 1, "roles": {"all": {"tables": {"visible": "*"}, "rows": "all
 def build_guarding(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
     """The guard for one principal. Raises PolicyError."""
     return _build_guard(_find_access(policy, catalog, principal))
-
-
-def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
-    """The guard over what the principal sees, hiding nothing of it. Raises PolicyError."""
-    access = _find_access(policy, catalog, principal)
-    if isinstance(access, Violation):
-        return _build_guard(access)
-    return _build_guard(_find_access(_ALL, access.catalog, Principal("all", ("all",))))
 
 
 def _find_access(
@@ -133,8 +126,41 @@ class Subject:
     derived: Mapping[str, Mapping[str, Any]] | None = None
 
 
-class PostgresStage:
-    """The database of one subject; ``judge`` gives the judge of a principal."""
+class Stage(ABC):
+    """Where queries about a subject are judged; ``full`` runs them on all of its rows."""
+
+    subject: Subject
+    full: Session
+
+    @abstractmethod
+    def copy(self, principal: Principal) -> Copy:
+        """The principal's own database. Raises the errors of the drivers."""
+
+    def judge(self, principal: Principal) -> Judge:
+        """The judge of a principal. Raises PolicyError and what ``copy`` raises."""
+        return Judge(
+            self.guard(principal), self.full, self.copy(principal), reread=self.reread(principal)
+        )
+
+    def guard(self, principal: Principal) -> Guarding:
+        """The guard for the principal. Raises PolicyError."""
+        return _build_guard(self._find_access(principal))
+
+    def reread(self, principal: Principal) -> Guarding:
+        """The guard over what the principal sees, hiding nothing of it. Raises PolicyError."""
+        access = self._find_access(principal)
+        if isinstance(access, Violation):
+            return _build_guard(access)
+        return build_guarding(_ALL, access.catalog, Principal("all", ("all",)))
+
+    def _find_access(self, principal: Principal) -> Access | Violation:
+        return _find_access(self.subject.policy, self.subject.catalog, principal)
+
+
+class PostgresStage(Stage):
+    """The database of one subject."""
+
+    full: PostgresSession
 
     def __init__(self, server: EmbeddedServer, subject: Subject) -> None:
         """Raises psycopg.Error when the database, called as the subject, has connections."""
@@ -145,12 +171,6 @@ class PostgresStage:
         copy_database(server, self.source, self._live)
         self.full = PostgresSession(server, self._live, subject.catalog.search_path)
         self._copies: dict[str, PostgresCopy] = {}
-
-    def judge(self, principal: Principal) -> Judge:
-        """Raises PolicyError."""
-        parts = (self.subject.policy, self.subject.catalog, principal)
-        copy = self.copy(principal)
-        return Judge(build_guarding(*parts), self.full, copy, reread=build_rereading(*parts))
 
     def copy(self, principal: Principal) -> PostgresCopy:
         """The principal's own database, made at its first use."""

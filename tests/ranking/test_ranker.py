@@ -9,6 +9,7 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Plan,
+    Ranking,
     Violation,
 )
 from ranking.confidence.calibration import Calibration, Weight, load_calibration
@@ -43,6 +44,18 @@ async def assess(
 ) -> Assessment:
     stages = build_stages(guard=guard, ranker=ranker)
     return await stages.check_and_assess(QUESTION, candidate, CONTEXT, Plan())
+
+
+async def conclude(
+    executor: FakeExecutor, *assessed: Candidate | Assessment, samples: int = 1
+) -> Ranking:
+    """What comes of these candidates in the end."""
+    ranker = build_ranker(FakeGuard(), executor)
+    assessments = [
+        each if isinstance(each, Assessment) else await assess(ranker, each) for each in assessed
+    ]
+    ranking = await ranker.rank(QUESTION, tuple(assessments), samples=samples)
+    return await ranker.conclude(QUESTION, CONTEXT, ranking)
 
 
 async def test_a_refused_candidate_never_reaches_the_executor() -> None:
@@ -113,10 +126,7 @@ async def test_the_vote_decides_or_the_first_with_a_result_leads(
 
 async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> None:
     executor = FakeExecutor({"SELECT 1": [build_result(*[(at,) for at in range(9)])]})
-    ranker = build_ranker(FakeGuard(), executor)
-    assessed = await assess(ranker, build_candidate("SELECT 1"))
-    ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
-    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    concluded = await conclude(executor, build_candidate("SELECT 1"))
     assert concluded.winner is not None
     assert concluded.winner.result is not None
     assert len(concluded.winner.result.rows) == QUESTION.max_rows
@@ -130,9 +140,7 @@ async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
     filled = """SELECT 1 FROM "sales"."customers" WHERE NOT "country" IS NULL LIMIT 1"""
     found = {sql: [build_result()], probe: [build_result()], filled: [build_result((1,))]}
     executor = FakeExecutor(found)
-    ranker = build_ranker(FakeGuard(), executor)
-    ranking = await ranker.rank(QUESTION, (await assess(ranker, build_candidate(sql)),), samples=1)
-    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    concluded = await conclude(executor, build_candidate(sql))
     assert concluded.description == "shows name; of customers; where country is 'Frankreich'."
     assert concluded.notes == ("No row that you may see has customers.country = 'Frankreich'.",)
     assert dict(concluded.features)["unstored"] == 1.0
@@ -140,44 +148,39 @@ async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
 
 async def test_text_that_could_not_be_read_whole_is_told() -> None:
     executor = FakeExecutor({"SELECT 1": [build_result(("C\ufffdte d'Ivoire",))]})
-    ranker = build_ranker(FakeGuard(), executor)
-    assessed = await assess(ranker, build_candidate("SELECT 1"))
-    ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
-    (note,) = (await ranker.conclude(QUESTION, CONTEXT, ranking)).notes
+    (note,) = (await conclude(executor, build_candidate("SELECT 1"))).notes
     assert "not valid UTF-8" in note
 
 
+PRESENT = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
+
+
 async def test_rows_that_are_left_out_because_they_hold_no_longer_are_told() -> None:
-    candidate = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
-    ranker = build_ranker(FakeGuard(), FakeExecutor({"SELECT 1": [build_result((809,))]}))
-    ranking = await ranker.rank(QUESTION, (await assess(ranker, candidate),), samples=1)
-    (note,) = (await ranker.conclude(QUESTION, CONTEXT, ranking)).notes
+    executor = FakeExecutor({"SELECT 1": [build_result((809,))]})
+    (note,) = (await conclude(executor, PRESENT)).notes
     assert "rows whose period has ended are left out" in note
 
 
 async def test_a_winner_has_the_note_of_the_rule_behind_what_it_derives_from() -> None:
-    present = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
     named = Candidate("d2", "SELECT 'a'", 0, "derived", derived_from="d1", rule="shown_names")
     executor = FakeExecutor({"SELECT 'a'": [build_result(("a",))]})
-    ranker = build_ranker(FakeGuard(), executor)
-    failed = build_assessment("d1", candidate=present, diagnostic=build_diagnostic("late"))
-    assessments = (await assess(ranker, named), failed)
-    concluded = await ranker.conclude(
-        QUESTION, CONTEXT, await ranker.rank(QUESTION, assessments, samples=1)
-    )
+    failed = build_assessment("d1", candidate=PRESENT, diagnostic=build_diagnostic("late"))
+    concluded = await conclude(executor, named, failed)
     assert concluded.winner is not None
     assert concluded.winner.candidate.id == "d2"
     (note,) = concluded.notes
     assert "rows whose period has ended are left out" in note
 
 
+LATE = build_diagnostic("late", sqlstate="57014")
+SLOW = build_assessment("c1", sql="slow", samples=3)
+FAST = build_assessment("c2", sql="fast")
+
+
 async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
-    late = build_diagnostic("late", sqlstate="57014")
-    executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})
+    executor = FakeExecutor({"slow": [LATE, build_result((1,))], "fast": [build_result((2,))]})
     ranker = build_ranker(FakeGuard(), executor)
-    slow = build_assessment("c1", sql="slow", samples=3)
-    fast = build_assessment("c2", sql="fast")
-    ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
+    ranking = await ranker.rank(QUESTION, (SLOW, FAST), samples=4)
     assert [assessment.unrun for assessment in ranking.assessments] == ["timeout", ""]
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.winner is not None
@@ -186,13 +189,8 @@ async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> No
 
 
 async def test_where_the_leader_fails_in_the_end_the_next_one_leads() -> None:
-    late = build_diagnostic("late", sqlstate="57014")
-    executor = FakeExecutor({"slow": [late, late], "fast": [build_result((2,))]})
-    ranker = build_ranker(FakeGuard(), executor)
-    slow = build_assessment("c1", sql="slow", samples=3)
-    fast = build_assessment("c2", sql="fast")
-    ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
-    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    executor = FakeExecutor({"slow": [LATE, LATE], "fast": [build_result((2,))]})
+    concluded = await conclude(executor, SLOW, FAST, samples=4)
     assert [assessment.candidate.id for assessment in concluded.assessments] == ["c2", "c1"]
     assert concluded.assessments[1].failed
     assert not concluded.quorum

@@ -10,12 +10,12 @@ import asyncio
 
 from nl2sql.progress import report_sampling
 from nl2sql.types import Completions, Progress, SamplingRequest
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 HANG = "HANG"
 
 
-class EchoEngine:
+class EchoEngine(StubEngine):
     """Says what it was asked, ``k`` times."""
 
     def __init__(self) -> None:
@@ -34,10 +34,6 @@ class EchoEngine:
                 self._cancelled += 1
                 raise
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
 
     async def counts(self) -> tuple[int, int]:
         """How many requests hung, and how many of them were cancelled."""

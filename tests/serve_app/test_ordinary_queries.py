@@ -22,7 +22,9 @@ from serve_app.composition.local import LocalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.settings import parse_settings
 from tests.demo import MODULES
+from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.ordinary import FIXTURES, LEAST_ANSWERED, read_ordinary
+from tests.execution.sqlite import shop as sqlite_shop
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import open_interfaces, spell_cell
@@ -38,10 +40,8 @@ Result = tuple[tuple[str, ...], list[Row]]
 
 @pytest.fixture
 async def parts(embedded_server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[LocalParts]:
-    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
-        connection.executescript(read_schema("sqlite"))
-    with closing(duckdb.connect(tmp_path / "shop.duckdb")) as connection:
-        connection.execute(read_schema("duckdb"))
+    sqlite_shop.write(tmp_path / "shop.sqlite", read_schema("sqlite"))
+    duckdb_shop.write(tmp_path / "shop.duckdb", read_schema("duckdb"))
     settings = parse_settings(
         {
             "home": str(tmp_path),

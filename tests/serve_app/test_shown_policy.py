@@ -7,18 +7,17 @@ so each is looked for in every byte that is received, by every way that a trace 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from typing import Any
 
-import duckdb
-import psycopg
 import pytest
 import pytest_asyncio
 
-from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import EmbeddedServer
 from serve_app.composition.wiring import Wiring
+from tests.embedded_databases import fill_database
+from tests.execution.duckdb import shop as duckdb_shop
+from tests.execution.sqlite import shop as sqlite_shop
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import (
@@ -40,6 +39,8 @@ CREATE VIEW seen AS SELECT name, region FROM staff;
 INSERT INTO staff VALUES (1, 'ada', 10, 'plain', 3), (2, 'ben', 20, 'KEPT-BACK', 3);
 INSERT INTO tasks VALUES (1, 1), (2, 2);
 """
+IN_POSTGRES = f"""CREATE SCHEMA main; SET search_path TO main; {TABLES}
+ALTER DATABASE shown_policy SET search_path TO main"""
 ROLES = {
     # The filter's first part may be told to no one, the second one to everybody it limits.
     "member": {
@@ -84,11 +85,8 @@ async def interfaces(
     embedded_server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Interfaces]:
     folder = tmp_path_factory.mktemp("shown_policy")
-    _write_postgres(embedded_server)
-    with closing(sqlite3.connect(folder / "file.sqlite")) as connection:
-        connection.executescript(TABLES)
-    with closing(duckdb.connect(str(folder / "file.duckdb"))) as connection:
-        connection.execute(TABLES)
+    sqlite_shop.write(folder / "file.sqlite", TABLES)
+    duckdb_shop.write(folder / "file.duckdb", TABLES)
     urls = {engine: f"{engine}:///{folder}/file.{engine}" for engine in ENGINES[1:]}
     policy = {"version": 1, "attributes": {"region": {"type": "integer"}}, "roles": ROLES}
     settings = configure_engines(
@@ -98,20 +96,13 @@ async def interfaces(
         page={"operate_roles": ["admin"]},
     )
     embedder = FakeEmbedder(settings.index.embedder)
-    with pytest.MonkeyPatch.context() as patch:
+    with (
+        fill_database(embedded_server, "shown_policy", IN_POSTGRES),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         wiring = Wiring(sign_in(settings, PRINCIPALS, patch), embedded_server.socket_folder)
         async with open_interfaces(wiring, EchoEngine(), embedder=embedder) as opened:
             yield opened
-
-
-def _write_postgres(server: EmbeddedServer) -> None:
-    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
-        admin.execute("DROP DATABASE IF EXISTS shown_policy WITH (FORCE)")
-    server.create_database("shown_policy")
-    with psycopg.connect(server.url("shown_policy", SUPERUSER)) as connection:
-        connection.execute(b"CREATE SCHEMA main; SET search_path TO main;" + TABLES.encode())
-        connection.execute("ALTER DATABASE shown_policy SET search_path TO main")
-        grant_reader(connection)
 
 
 async def receive(interfaces: Interfaces, name: str, database: str, sql: str) -> list[str]:

@@ -70,6 +70,46 @@ class ReviewEntryResponse(ResponseModel):
         "other", description="What was not found or is not defined, as far as the queries show it."
     )
     fix: Text = Field("", description="The smallest change that helps, in words.")
+    name: Text = Field("", description="Words of the question that may need a definition.")
+    expression: Text = Field("", description="The condition that these words may mean.")
+
+
+class TrialRequest(RequestModel):
+    """The body of ``POST /feedback/{id}/trial``: a fix, and the question that is asked with it."""
+
+    sql: str = Field("", description="The right query, as an example; or nothing.")
+    name: str = Field("", description="A word that gets a definition; or nothing.")
+    expression: str = Field("", description="What it means: a condition, or a figure.")
+    example: str = Field("", description="A question of the exam, by its id; empty: the entry's.")
+
+
+class TrialResponse(ResponseModel):
+    """What a question is answered with while the fix holds.
+
+    ``right``: as its right query; ``lost``: it is so without the fix only; ``wrong``: not so either
+    way; ``unknown``: no right query is known, or it cannot be run.
+    """
+
+    question: Text
+    verdict: Literal["right", "lost", "wrong", "unknown"]
+    sql: Text = Field(description="The query of the answer; empty if there is none.")
+    rows: int = Field(description="The number of its rows.")
+    reason: Text = Field("", description="Why there is no answer.")
+
+
+class ExamQuestionResponse(ResponseModel):
+    """A question that a reviewer called right."""
+
+    id: Text
+    question: Text
+
+
+class ExamResponse(Listed):
+    """The questions with which a fix is tried, those most like the entry's first."""
+
+    LISTED: ClassVar = ("questions",)
+
+    questions: list[ExamQuestionResponse]
 
 
 class ReviewResponse(Listed):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nl2sql.sql.names import enquote
-from retrieval.semantics.importing.models import SEVERAL, Cube
+from retrieval.semantics.importing.models import Cube
 from retrieval.semantics.sql_parts import UnusableDefinition
 
 _Json = Mapping[str, Any]
@@ -78,18 +78,6 @@ class _Project:
             "key": primary.get("expr") or primary.get("name"),
             "measures": [],
             "dimensions": source.get("dimensions"),
-            "joins": [
-                {
-                    "name": near["name"],
-                    "cube": other["name"],
-                    "sql": f"{{CUBE}}.{near.get('expr') or near['name']}"
-                    f" = {{{near['name']}}}.{far.get('expr') or far['name']}",
-                    "relationship": "many_to_one",
-                }
-                for near in source.get("entities") or ()
-                for other in self._models.values()
-                if (far := _find_primary(other)).get("name") == near["name"] and other != source
-            ],
         }
 
     def _read_metric(self, name: str) -> tuple[str, dict[str, Any]]:
@@ -123,7 +111,7 @@ class _Project:
             models.add(model)
             inputs[alias] = self._limit(model, {**each, **member}, each)
         if len(models) > 1:
-            raise UnusableDefinition(SEVERAL)
+            raise UnusableDefinition("its measures are of several tables; a join would repeat rows")
         return model, {"sql": sql, "inputs": inputs, "by_name": True}
 
     def _limit(self, model: str, member: dict[str, Any], source: _Json) -> dict[str, Any]:

@@ -107,7 +107,6 @@ def _read_part(reader: MeaningReader, section: str, cube: Cube, member: Member) 
     part = {
         "condition" if section == "filters" else "expression": meaning.text,
         "filter": meaning.condition,
-        "joins": reader.write_joins(meaning, keep_rows=section == "dimensions"),
         "description": " ".join(member.description.split()).replace("`", "'"),
     }
     return {key: value for key, value in part.items() if value}

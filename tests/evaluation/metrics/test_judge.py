@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from evaluation.metrics.judge import MOST_ROWS, Judge, SystemResponse, has_top_level_order
@@ -48,12 +46,19 @@ async def judge(
     body: QueryResponse,
     given: dict[str, object],
     golds: dict[str, list[Answer]] | None = None,
+    accepted: tuple[str, ...] = (),
 ) -> QuestionRecord:
-    """The record of ``body`` whose candidates gave one value each; the gold gives 4."""
+    """The record of ``body`` whose candidates gave one value each, or a result; the gold gives 4.
+
+    What is ``accepted`` besides a gold gives 5.
+    """
     golds = golds or {GOLD: [build_result((4,))]}
-    judge, _ = build_judge(golds)
-    results = {name: build_result((value,)) for name, value in given.items()}
-    example = build_example(golds=tuple(golds))
+    judge, _ = build_judge({"G2": [build_result((5,))], **golds})
+    results = {
+        name: value if isinstance(value, ResultSet) else build_result((value,))
+        for name, value in given.items()
+    }
+    example = build_example(golds=tuple(golds), accepted=accepted)
     return await judge.judge(example, SystemResponse(body, results), evidence=False, seconds=1.5)
 
 
@@ -108,21 +113,16 @@ async def test_any_of_several_golds_is_right() -> None:
 async def test_what_a_person_accepts_is_compared_beside_the_gold(
     accepted: tuple[str, ...], value: int, correct: bool, judged: bool
 ) -> None:
-    made, _ = build_judge({GOLD: [build_result((4,))], "G2": [build_result((5,))]})
     body = build_body(build_candidate("c1", "SELECT x"))
-    example = replace(build_example(golds=(GOLD,)), accepted=accepted)
-    response = SystemResponse(body, {"c1": build_result((value,))})
-    record = await made.judge(example, response, evidence=False, seconds=0)
+    record = await judge(body, {"c1": value}, accepted=accepted)
     assert (record.correct, record.accepted) == (correct, judged)
 
 
 async def test_row_order_counts_where_the_gold_orders() -> None:
     gold = "SELECT id FROM orders ORDER BY id"
-    made, _ = build_judge({gold: [build_result((1,), (2,))]})
     body = build_body(build_candidate("c1", "SELECT b"))
-    response = SystemResponse(body, {"c1": build_result((2,), (1,))})
-    record = await made.judge(build_example(golds=(gold,)), response, evidence=False, seconds=0)
-    assert not record.correct
+    golds: dict[str, list[Answer]] = {gold: [build_result((1,), (2,))]}
+    assert not (await judge(body, {"c1": build_result((2,), (1,))}, golds)).correct
 
 
 async def test_a_clarification_is_no_right_answer() -> None:

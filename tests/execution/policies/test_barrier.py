@@ -6,15 +6,12 @@ Without the barrier, or with half of it, the same queries tell; so the tests wou
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import psycopg
 import pytest
 
@@ -32,7 +29,9 @@ from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.embedded_databases import fill_database
+from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.expecting import expect
+from tests.execution.sqlite import shop as sqlite_shop
 from tests.execution.trusted import SECOND_PART, remove_barrier
 
 _DATABASE = "barrier"
@@ -110,12 +109,12 @@ async def test_the_range_of_hidden_values_orders_no_rows(tmp_path: Path) -> None
     # ascending order; the table of hashes keeps the order of the rows, here descending, within
     # parts that threads finish in any order.
     path = tmp_path / "items.duckdb"
-    with closing(duckdb.connect(path)) as connection:
-        connection.execute("CREATE TABLE items (id integer, owner varchar, name varchar)")
-        connection.execute(
-            "INSERT INTO items SELECT 99 - i % 100, 'zed', 'x' FROM range(7000) r(i)"
-        )
-        connection.execute("INSERT INTO items VALUES (101, 'bob', 'y')")
+    duckdb_shop.write(
+        path,
+        "CREATE TABLE items (id integer, owner varchar, name varchar);"
+        "INSERT INTO items SELECT 99 - i % 100, 'zed', 'x' FROM range(7000) r(i);"
+        "INSERT INTO items VALUES (101, 'bob', 'y')",
+    )
     query = guard(
         "SELECT id, count(*) AS n FROM items GROUP BY id",
         read_duckdb_catalog(path, database="file"),
@@ -155,8 +154,7 @@ async def test_an_index_on_a_masked_column_orders_no_rows_of_sqlite(
     schema: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "items.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(schema)
+    sqlite_shop.write(path, schema)
     database = SqliteDatabase("file", path, LimitSettings())
     query = guard(
         "SELECT id FROM items", read_sqlite_catalog(path, database="file"), "zed", ["pay"]

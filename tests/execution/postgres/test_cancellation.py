@@ -14,6 +14,7 @@ from nl2sql.types import GuardedQuery, ResultSet
 from tests.execution.conftest import Opener, Scratch
 from tests.execution.expecting import expect
 from tests.execution.trusted import trust
+from tests.waiting import cancel
 
 SLOW = "SELECT pg_sleep(60)"
 MANY = "SELECT a, repeat('x', 500) AS b FROM generate_series(1, 10000000) AS a"
@@ -75,9 +76,7 @@ async def test_a_cancelled_query_frees_its_backend(
 ) -> None:
     running = asyncio.create_task(database.execute(query(sql), 100_000))
     await backends.wait_until_busy()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await cancel(running)
     await backends.wait_until_free()
     assert isinstance(await database.execute(query("SELECT 1"), 1), ResultSet)
 
@@ -88,9 +87,7 @@ async def test_a_query_that_is_cancelled_while_it_is_planned(
     for ask in (database.explain, lambda asked: database.execute(asked, 1)):
         running = asyncio.create_task(ask(query("SELECT lab.dawdle()")))
         await backends.wait_until_busy()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
+        await cancel(running)
         await backends.wait_until_free()
 
 
@@ -102,13 +99,9 @@ async def test_a_caller_that_waits_for_a_connection_can_leave(
     await backends.wait_until_busy()
     waiting = asyncio.create_task(database.execute(query("SELECT 1"), 1))
     await asyncio.sleep(0.05)
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
+    await cancel(waiting)
     assert not holder.done()
-    holder.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await holder
+    await cancel(holder)
     assert expect(ResultSet, await database.execute(query("SELECT 7"), 1)).rows == ((7,),)
 
 

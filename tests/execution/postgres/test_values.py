@@ -20,6 +20,7 @@ from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.embedded_databases import fill_database
 from tests.execution.conftest import Opener
 from tests.execution.expecting import expect
 from tests.execution.trusted import trust
@@ -133,28 +134,22 @@ async def test_a_database_of_bytes_without_an_encoding_can_be_read(
 async def test_a_masked_column_of_a_domain_that_is_never_null(
     embedded_server: EmbeddedServer,
 ) -> None:
-    embedded_server.drop_database("domains")
-    embedded_server.create_database("domains")
-    url = embedded_server.url("domains", SUPERUSER)
-    with psycopg.connect(url) as connection:
-        connection.execute(
-            "CREATE DOMAIN plain AS numeric(9,2) NOT NULL; CREATE DOMAIN deep AS plain;"
-            "CREATE TABLE pay (id int, a plain, b deep); INSERT INTO pay VALUES (1, 5, 6);"
-            "GRANT SELECT ON pay TO quorumsql_reader"
-        )
-    catalog = read_postgres_catalog(
-        url, database="domains", reader_role=READER, schemas=("public",)
+    script = (
+        "CREATE DOMAIN plain AS numeric(9,2) NOT NULL; CREATE DOMAIN deep AS plain;"
+        "CREATE TABLE pay (id int, a plain, b deep); INSERT INTO pay VALUES (1, 5, 6)"
     )
     role = {"tables": {"visible": "*"}, "masked_columns": ["public.pay.a", "public.pay.b"]}
     policy = parse_policy({"version": 1, "roles": {"clerk": role | {"rows": "all"}}})
-    access = expect(Access, CompiledPolicy(policy, catalog).access(Principal("ann", ("clerk",))))
-    query = expect(GuardedQuery, guard_query("SELECT * FROM pay WHERE a IS NULL", access))
-    database = PostgresDatabase("domains", embedded_server.url("domains", READER), LimitSettings())
-    try:
-        result = expect(ResultSet, await database.execute(query, 10))
-    finally:
+    with fill_database(embedded_server, "domains", script) as url:
+        catalog = read_postgres_catalog(
+            url, database="domains", reader_role=READER, schemas=("public",)
+        )
+        access = CompiledPolicy(policy, catalog).access(Principal("ann", ("clerk",)))
+        query = guard_query("SELECT * FROM pay WHERE a IS NULL", expect(Access, access))
+        reader_url = embedded_server.url("domains", READER)
+        database = PostgresDatabase("domains", reader_url, LimitSettings())
+        result = expect(ResultSet, await database.execute(expect(GuardedQuery, query), 10))
         await database.close()
-        embedded_server.drop_database("domains")
     assert (result.rows, result.types) == (
         ((1, None, None),),
         ("int4", "numeric(9,2)", "numeric(9,2)"),

@@ -13,6 +13,7 @@ from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, Setting
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Message, Prompt, SamplingRequest
 from tests.generation.engines.loopback import Answer, Loopback, Reply, serve, wait_for
+from tests.waiting import cancel
 
 CHAT = "/v1/chat/completions"
 PROMPT = Prompt("generate", (Message("system", "You write SQL."), Message("user", "How many?")))
@@ -202,9 +203,7 @@ async def test_a_cancelled_call_closes_its_connections() -> None:
         call = asyncio.create_task(engine.sample(build_request()))
         assert await wait_for(server.waits)
         assert await engine.requests_in_flight() == 1
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
+        await cancel(call)
         assert await engine.requests_in_flight() == 0
         assert await wait_for(server.gone)
 

@@ -47,6 +47,10 @@ BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=Non
 BROKEN = build_assessment("c3", sql="broken", diagnostic=build_diagnostic())
 
 
+ADAPTIVE = build_question(k="adaptive")
+EARLY = replace(build_generated(GOOD.candidate), samples=2, wanted=2, more=True)
+
+
 def build_pipeline(
     generator: Generator,
     ranker: Ranker,
@@ -163,9 +167,7 @@ async def test_rounds_follow_until_the_ranking_is_settled() -> None:
     ranker = FakeRanker(
         known(GOOD, OTHER), rank(GOOD, samples=2), rank(GOOD, OTHER, samples=4, settled=True)
     )
-    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(
-        build_question(k="adaptive")
-    )
+    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(ADAPTIVE)
     assert isinstance(answer, Answered)
     # Known candidates are not assessed again; their samples add up.
     assert [candidate.sql for candidate in ranker.assessed] == ["good", "other"]
@@ -209,34 +211,28 @@ async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
 async def test_what_earlier_rounds_brought_is_answered_when_a_later_one_fails(
     second: Generated | Exception, note: str
 ) -> None:
-    first = replace(build_generated(GOOD.candidate), samples=2, wanted=2, more=True)
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=2))
-    answer = await build_pipeline(FakeGenerator(first, second), ranker).answer(
-        build_question(k="adaptive")
-    )
+    answer = await build_pipeline(FakeGenerator(EARLY, second), ranker).answer(ADAPTIVE)
     assert isinstance(answer, Answered)
     assert answer.trace.ended_early
     assert answer.trace.notes == (note,)
 
 
 async def test_without_a_winner_the_engines_failure_is_raised() -> None:
-    first = replace(build_generated(BAD.candidate), samples=2, wanted=2, more=True)
+    first = replace(EARLY, candidates=(BAD.candidate,))
     generator = FakeGenerator(first, EngineUnavailable("Down."))
     ranker = FakeRanker(known(BAD), rank(BAD, samples=2), rank(BAD, samples=2))
     with pytest.raises(EngineUnavailable, match="Down"):
-        await build_pipeline(generator, ranker).answer(build_question(k="adaptive"))
+        await build_pipeline(generator, ranker).answer(ADAPTIVE)
 
 
 # -- the deadline ----------------------------------------------------------------------------------
 
 
 async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
-    first = replace(build_generated(GOOD.candidate), samples=1, wanted=4, more=True)
-    generator = FakeGenerator(first)
+    generator = FakeGenerator(replace(EARLY, samples=1, wanted=4))
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
-    answer = await build_pipeline(generator, ranker, sampling_timeout_s=0.0).answer(
-        build_question(k="adaptive")
-    )
+    answer = await build_pipeline(generator, ranker, sampling_timeout_s=0.0).answer(ADAPTIVE)
     assert isinstance(answer, Answered)
     trace = answer.trace
     assert (trace.wanted, trace.ended_early) == (4, True)
@@ -249,10 +245,10 @@ async def test_no_round_follows_a_deadline_that_passes_while_candidates_are_asse
             await asyncio.sleep(0.1)
             return await super().rank(*args, **kwargs)
 
-    first = replace(build_generated(GOOD.candidate), samples=4, wanted=4, more=True)
+    generator = FakeGenerator(replace(EARLY, samples=4, wanted=4))
     ranker = SlowRanker(known(GOOD), rank(GOOD, samples=4))
-    pipeline = build_pipeline(FakeGenerator(first), ranker, sampling_timeout_s=0.05)
-    answer = await pipeline.answer(build_question(k="adaptive"))
+    pipeline = build_pipeline(generator, ranker, sampling_timeout_s=0.05)
+    answer = await pipeline.answer(ADAPTIVE)
     assert answer.trace.notes == ("Sampling ended after 0 s with 4 candidates.",)
 
 

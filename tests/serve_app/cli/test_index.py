@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from retrieval.index_store.store import IndexStore
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import SilentReporter
 from serve_app.settings import Settings, load_settings
+from tests.execution.sqlite.shop import write
 from tests.fakes import FakeReporter
 from tests.retrieval.index_store.conftest import create_index
 from tests.serve_app.cli.conftest import run, write_config
@@ -33,8 +33,8 @@ from tests.serve_app.cli.conftest import run, write_config
 def config(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer) -> Path:
     """Two files with a table or two, and an index in which nothing is set up yet."""
     create_index(embedded_server, "cli_index")
-    change(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
-    change(tmp_path / "hr.sqlite", "CREATE TABLE employees (id INTEGER PRIMARY KEY)")
+    write(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+    write(tmp_path / "hr.sqlite", "CREATE TABLE employees (id INTEGER PRIMARY KEY)")
     return write_config(
         tmp_path,
         home=str(demo_settings.home),
@@ -44,13 +44,6 @@ def config(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedSer
             name: {"reader": {"url": f"sqlite:///{name}.sqlite"}} for name in ("shop", "hr")
         },
     )
-
-
-def change(path: Path, *statements: str) -> None:
-    with sqlite3.connect(path) as connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
 
 
 def index(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
@@ -74,7 +67,7 @@ def test_the_life_of_an_index(config: Path) -> None:
     assert found["indexed_at"].endswith("+00:00")
     assert "unchanged" in index(config, "build", "shop")[1]
 
-    change(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
+    write(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
     assert read_states(config) == {"hr": "current", "shop": "changed"}
     assert "2 cards embedded" in index(config, "build", "shop")[1]
     assert read_states(config) == {"hr": "current", "shop": "current"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 from execution.postgres.embedded import EmbeddedServer
 from serve_app.settings import Settings
+from tests.execution.sqlite.shop import write
 from tests.retrieval.index_store.conftest import create_index
 from tests.serve_app.cli.conftest import write_config
 
@@ -18,9 +18,7 @@ def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
     tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer
 ) -> None:
     create_index(embedded_server, "serve_index")
-    with sqlite3.connect(tmp_path / "shop.sqlite") as shop:
-        shop.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
-    shop.close()
+    write(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY)")
     config = write_config(
         tmp_path,
         home=str(demo_settings.home),

@@ -127,6 +127,8 @@ async def test_the_gravest_comes_first_with_its_cause_and_a_fix(service: PageSer
     ]
     assert found[3]["fix"] == "Define the word of the question that means status: ACT."
     assert found[4]["fix"].endswith("to the synonyms of the value status: ACT.")
+    defined = {"name": "active", "expression": "employees.status = 'ACT'"}
+    assert defined.items() <= found[4].items()
     assert await list_questions(service, "ada", state="done") == []
     # The cursor of another list.
     cursor = write_cursor("2026-01-01T00:00:00+00:00", "x")

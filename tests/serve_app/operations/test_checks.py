@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.indexing import describe_emptiness
 from serve_app.operations.preparation import create_databases
 from serve_app.settings import Settings, parse_settings
+from tests.execution.sqlite.shop import write
 
 WRONG = """\
 version: 1
@@ -79,8 +78,7 @@ def test_databases_with_the_same_result_share_a_line(
     databases = {}
     for name in ("a", "b", "c"):
         path = tmp_path / f"{name}.sqlite"
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE t (x)")
+        write(path, "CREATE TABLE t (x)")
         databases[name] = {"reader": {"url": f"sqlite:///{path}"}}
     away = {"url": "postgresql://nobody@127.0.0.1:1/none"}
     unset = {"url": "postgresql://nobody@127.0.0.1:1/none", "password_env": "NOT_SET_ANYWHERE"}

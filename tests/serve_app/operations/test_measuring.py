@@ -19,28 +19,23 @@ from serve_app.operations.measuring import (
 from serve_app.operations.variants import build_variants, override
 from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
-from tests.fakes import build_settings, count_fake_tokens
+from tests.fakes import build_settings
+from tests.serve_app.echo_engine import EchoEngine
 
 EXAMPLES = tuple(build_example(f"q{number:02}") for number in range(20))
 BENCHMARK = Benchmark("shop set", "postgres", EXAMPLES, {"shop": Configured()}, "0" * 64)
 SETTINGS = build_settings()
 
 
-class EchoModel:
-    """Answers every question with the question, read as SQL."""
+class CountingEngine(EchoEngine):
+    """Counts its requests."""
 
-    def __init__(self) -> None:
-        self.requests = 0
+    requests = 0
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """The words after ``Question:``, ``k`` times."""
+        """See the base."""
         self.requests += 1
-        text = request.prompt.messages[-1].content.rpartition("Question: ")[2]
-        return Completions((text,) * request.k, prompt_tokens=5, completion_tokens=3)
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
+        return await super().sample(request)
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:
@@ -100,7 +95,7 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
     benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
     variants = build_variants(wiring.settings, [2], "plain")
     options = MeasureOptions(tmp_path, "mini.jsonl", concurrency=2)
-    model = EchoModel()
+    model = CountingEngine()
     ready = ReadyBenchmark(benchmark, wiring)
     folders = await measure(ready, variants, options, SilentReporter(), engine=model)
     for folder in folders:
@@ -142,7 +137,7 @@ async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
     example = build_example("q", database="demo_erp", question=question, golds=(question,))
     benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
     ready = ReadyBenchmark(benchmark, wiring)
-    model = EchoModel()
+    model = CountingEngine()
     options = MeasureOptions(tmp_path, "mini.jsonl", samples=tmp_path / "samples.jsonl")
     for settings, k in (
         (wiring.settings, 4),

@@ -12,7 +12,7 @@ from execution.guard.guard import SqlGuard
 from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import Forbidden, LimitReached, Unavailable
 from nl2sql.types import Principal, SchemaContext
-from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
 from serve_app.service.accounting import Accounting
@@ -30,20 +30,10 @@ from tests.fakes import (
     build_settings,
     build_violation,
 )
+from tests.serve_app.service.test_audit import Sink
 
 MIA = Principal("mia")
 SEARCH = "search_schema: late orders"
-
-
-class Sink(AuditStore):
-    """Keeps the entries."""
-
-    def __init__(self) -> None:
-        self.entries: list[AuditEntry] = []
-
-    async def add(self, entry: AuditEntry) -> None:
-        """Keeps one."""
-        self.entries.append(entry)
 
 
 def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> ToolService:

@@ -1,0 +1,147 @@
+"""Tries the fix of a wrong answer on the team's exam before it is kept.
+
+The fix holds for one question at a time and is stored nowhere. Each question is asked, counted and
+recorded as any other of the reviewer's, so that whoever tries a fix can stop after any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.metrics.judge import Gold, has_top_level_order
+from nl2sql.answers import Answer, Answered
+from nl2sql.sql.threads import run_in_parser_thread
+from nl2sql.types import Principal, TrialFix
+from nl2sql.words import content_words
+from quorumsql.contract import QueryRequest
+from quorumsql.contract.feedback import (
+    ExamQuestionResponse,
+    ExamResponse,
+    TrialRequest,
+    TrialResponse,
+)
+from retrieval.conversations import find_refused
+from retrieval.examples.records import MOST_CHARS
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
+from retrieval.index_store.feedback_store import FeedbackNote
+from serve_app.service.feedback import ReviewService
+from serve_app.service.query_service import QueryService
+from serve_app.service.request_checks import NotFound, check_text
+from serve_app.service.tools import ToolService, find_refusal
+
+MOST_QUESTIONS = 20
+"""Most questions of the exam that a fix is tried on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialService:
+    """Asks the wrong question, or one of the exam, as if the fix were kept.
+
+    A reviewer is shown only questions whose queries it may run. All methods raise Forbidden,
+    NotFound for an entry or question that the reviewer is not shown, and Unavailable.
+    """
+
+    review: ReviewService
+    examples: ExampleStore
+    queries: QueryService
+    tools: ToolService
+
+    async def list_questions(self, id_: str, principal: Principal) -> ExamResponse:
+        """At most ``MOST_QUESTIONS`` of the exam, those first that share most words with it."""
+        entry = await self.review.find(id_, principal)
+        async with self.review.record(f"list_exam: {id_}", principal):
+            found = await self._list_exam(entry, principal)
+        words = set(content_words(entry.question))
+        found.sort(key=lambda each: -len(words.intersection(content_words(each.question))))
+        return ExamResponse(
+            questions=[
+                ExamQuestionResponse(id=each.id, question=each.question)
+                for each in found[:MOST_QUESTIONS]
+            ]
+        )
+
+    async def ask(self, id_: str, request: TrialRequest, principal: Principal) -> TrialResponse:
+        """The answer while the fix holds, judged as an evaluation does.
+
+        Also raises InvalidRequest for a definition that cannot be used, and what
+        ``QueryService.query`` raises.
+        """
+        entry = await self.review.find(id_, principal)
+        fix = TrialFix(
+            entry.question,
+            check_text("sql", request.sql, MOST_CHARS),
+            check_text("name", request.name, MOST_CHARS),
+            check_text("expression", request.expression, MOST_CHARS),
+        )
+        if not request.example:
+            gold = fix.sql or entry.correction
+            # Once it is kept, an example is the query of its own question.
+            answer = await self._ask(entry, entry.question, principal, fix, chosen=fix.sql)
+            return await self._judge(entry, answer, gold, principal)
+        exam = await self._list_exam(entry, principal)
+        asked = next((each for each in exam if each.id == request.example), None)
+        if asked is None:
+            raise NotFound("There is no such question.", field="example")
+        answer = await self._ask(entry, asked.question, principal, fix)
+        judged = await self._judge(entry, answer, asked.sql, principal)
+        if judged.verdict == "wrong":
+            without = await self._ask(entry, asked.question, principal, TrialFix())
+            before = await self._judge(entry, without, asked.sql, principal)
+            if before.verdict == "right":
+                return judged.model_copy(update={"verdict": "lost"})
+        return judged
+
+    async def _list_exam(self, entry: FeedbackNote, principal: Principal) -> list[VerifiedExample]:
+        """What reviewers called right, the latest first, without the entry's own question."""
+        latest = {
+            fold_question(each.question): each
+            for each in await self.examples.list_examples(entry.database)
+            if each.is_in_exam
+        }
+        latest.pop(fold_question(entry.question), None)
+        queries = {(each.database, each.sql) for each in latest.values()}
+        refused = await find_refused(self.review.guard, queries, principal)
+        return [
+            each for each in reversed(latest.values()) if (each.database, each.sql) not in refused
+        ]
+
+    async def _ask(
+        self,
+        entry: FeedbackNote,
+        question: str,
+        principal: Principal,
+        fix: TrialFix,
+        *,
+        chosen: str = "",
+    ) -> Answer:
+        request = QueryRequest(
+            question=question,
+            database=entry.database,
+            chosen_sql=chosen,
+            max_rows=self.review.settings.limits.max_rows,
+            answer_text="off",
+        )
+        return await self.queries.query(request, principal, trial=fix)
+
+    async def _judge(
+        self, entry: FeedbackNote, answer: Answer, gold: str, principal: Principal
+    ) -> TrialResponse:
+        """The verdict without ``lost``."""
+        rows = answer.result.rows if isinstance(answer, Answered) else None
+        judged = TrialResponse(
+            question=answer.trace.question.text,
+            verdict="unknown",
+            sql=answer.sql if isinstance(answer, Answered) else "",
+            rows=len(rows or ()),
+            reason="" if isinstance(answer, Answered) else answer.reason,
+        )
+        if not gold:
+            return judged
+        settings = self.review.settings
+        right = await self.tools.run(entry.database, gold, principal, settings.limits.max_rows)
+        if not isinstance(right, Answered):
+            return judged.model_copy(update={"reason": find_refusal(right)[1]})
+        dialect = settings.by_name[entry.database].dialect
+        is_ordered = await run_in_parser_thread(has_top_level_order, gold, dialect)
+        is_right = rows is not None and Gold(((right.result, is_ordered),)).matches(rows)
+        return judged.model_copy(update={"verdict": "right" if is_right else "wrong"})
