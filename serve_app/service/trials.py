@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import yaml
+
 from evaluation.metrics.judge import Gold, has_top_level_order
 from nl2sql.answers import Answer, Answered
 from nl2sql.sql.threads import run_in_parser_thread
@@ -134,6 +136,7 @@ class TrialService:
             sql=answer.sql if isinstance(answer, Answered) else "",
             rows=len(rows or ()),
             reason="" if isinstance(answer, Answered) else answer.reason,
+            definition=_write_definition(answer),
         )
         if not gold:
             return judged
@@ -145,3 +148,13 @@ class TrialService:
         is_ordered = await run_in_parser_thread(has_top_level_order, gold, dialect)
         is_right = rows is not None and Gold(((right.result, is_ordered),)).matches(rows)
         return judged.model_copy(update={"verdict": "right" if is_right else "wrong"})
+
+
+def _write_definition(answer: Answer) -> str:
+    """What is on trial, as in the file of definitions; empty if the question does not name it."""
+    fix, context = answer.trace.question.trial, answer.trace.context
+    if fix is None or context is None:
+        return ""
+    found = [each for each in context.definitions if each.name == fix.name]
+    lines = {f"{each.kind}s": {fix.name: fix.expression} for each in found}
+    return yaml.safe_dump(lines, allow_unicode=True) if lines else ""

@@ -95,6 +95,10 @@ class TrialResponse(ResponseModel):
     sql: Text = Field(description="The query of the answer; empty if there is none.")
     rows: int = Field(description="The number of its rows.")
     reason: Text = Field("", description="Why there is no answer.")
+    definition: Text = Field(
+        "",
+        description="The lines for the file of definitions, if the question names what is defined.",
+    )
 
 
 class ExamQuestionResponse(ResponseModel):

@@ -65,7 +65,14 @@ async def test_a_definition_is_tried_on_the_question_and_on_the_exam(service: Pa
     exam = await list_exam(service, "ada", id_)
     assert set(exam) == {ALL, DEFINED}
     own = await try_fix(service, id_, **DEFINITION)
-    assert own == {"question": WRONG, "verdict": "right", "sql": ACTIVE, "rows": 1, "reason": ""}
+    assert own == {
+        "question": WRONG,
+        "verdict": "right",
+        "sql": ACTIVE,
+        "rows": 1,
+        "reason": "",
+        "definition": "filters:\n  with us: employees.status = 'ACT'\n",
+    }
     assert (await try_fix(service, id_))["verdict"] == "wrong"
     told = {
         question: (await try_fix(service, id_, example=example, **DEFINITION))["verdict"]

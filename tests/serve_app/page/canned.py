@@ -214,6 +214,8 @@ def build_review(now: str) -> list[dict[str, Any]]:
             "state": "open", "reviewed_by": "", "corrected_by": "" if number else "Jon Weber",
             "kind": "wrong" if number else "corrected", "cause": "other" if number else "value",
             "fix": "Add what the question says to the synonyms of the value status: CXL.",
+            "name": "" if number else "really",
+            "expression": "" if number else "orders.status <> 'CXL'",
         }
         for number, question in enumerate(pick("review"))
     ]  # fmt: skip

@@ -110,6 +110,8 @@ class FakeService:
             route("/feedback", self.list_review),
             route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
             route("/feedback/{id}/done", self.close_review, "POST"),
+            route("/feedback/{id}/exam", self.list_exam),
+            route("/feedback/{id}/trial", self.try_fix, "POST"),
         ]
         return PageFiles(Starlette(routes=routes))
 
@@ -280,6 +282,27 @@ class FakeService:
         state = request.query_params.get("state", "open")
         return JSONResponse(
             {"entries": [one for one in self.review if one["state"] == state], "next": None}
+        )
+
+    async def list_exam(self, _: Request) -> Response:
+        questions = [{"id": f"x{number}", "question": f"Question {number}"} for number in range(3)]
+        return JSONResponse({"questions": questions})
+
+    async def try_fix(self, request: Request) -> Response:
+        """A definition loses a question of the exam, the right query none."""
+        await asyncio.sleep(self.pause_s)
+        body = await request.json()
+        is_lost = body["example"] == "x1" and "name" in body
+        written = f"filters:\n  {body.get('name')}: {body.get('expression')}\n"
+        return JSONResponse(
+            {
+                "question": f"Question {body['example'][1:]}",
+                "verdict": "lost" if is_lost else "right",
+                "sql": "SELECT 2 FROM sales.orders",
+                "rows": 12,
+                "reason": "",
+                "definition": written if "name" in body else "",
+            }
         )
 
     async def close_review(self, request: Request) -> Response:

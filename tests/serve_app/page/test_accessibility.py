@@ -18,7 +18,7 @@ def _open_tab(name: str) -> Callable[[Reader], None]:
     def open_(reader: Reader) -> None:
         reader.ask(LINE)
         reader.page.click("text=Why this answer")
-        reader.page.click(f"[role=tab]:has-text('{name}')")
+        reader.page.click(f".why .segments button:has-text('{name}')")
 
     return open_
 

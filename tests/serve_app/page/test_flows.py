@@ -134,10 +134,7 @@ def test_why(either: Reader) -> None:
     # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 repaired.
     assert "asked 8 times and wrote 5 different queries; 1 variation of what it wrote" in account
     assert "repairing what failed gave 2 more queries. See all 8 queries" in account
-    if either.hand == "keyboard":
-        either.page.keyboard.press("ArrowRight")
-    else:
-        either.page.click("[role=tab]:has-text('Queries tried')")
+    either.press(".why .segments button:has-text('Queries tried')")
     assert either.page.locator(".candidate").count() == 6
     assert "is not allowed" in either.see(".candidates").inner_text()
     either.press("button:has-text('Show all 8')")
@@ -217,6 +214,32 @@ def test_history_delete_undo(either: Reader) -> None:
     either.press(".notice button")
     either.wait_until("document.querySelectorAll('.conversations li').length === 5")
     assert not [path for method, path, _ in either.service.received if method == "DELETE"]
+
+
+def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
+    reader.visit("#/review")
+    entry = reader.page.locator(".review-entry:has-text('Corrected by')")
+    entry.locator("button:has-text('Try the definition')").click()
+    entry.locator("text=This question now gives 12 rows, the same as the right query").wait_for()
+    entry.locator("text=Of 3 exam questions, 2 are still right; 1 lost.").wait_for()
+    assert "Lost: Question 1" in entry.locator(".finding.error").inner_text()
+    entry.locator("button:has-text('Keep: copy the definition')").wait_for()
+    entry.locator("button:has-text('Try the right query')").click()
+    entry.locator("text=Of 3 exam questions, 3 are still right; none lost.").wait_for()
+    assert reader.service.given == {}
+    entry.locator("button:has-text('Keep: save as the right answer')").click()
+    reader.see(".saved")
+    [kept] = reader.service.given.values()
+    assert (kept["verdict"], bool(kept["correction"])) == ("wrong", True)
+
+
+def test_a_trial_can_be_stopped(reader: Reader) -> None:
+    reader.service.pause_s = 0.7
+    reader.visit("#/review")
+    reader.page.locator("button:has-text('Try the definition') >> nth=1").click()
+    reader.page.locator("text=Asking the exam: 1 of 3").wait_for()
+    reader.press("button:has-text('Stop')")
+    reader.page.locator("text=Of 1 exam question, 1 is still right; none lost.").wait_for()
 
 
 def test_review_is_worked_through(either: Reader) -> None:

@@ -87,10 +87,10 @@ def _sql_and_trace(reader: Reader, text: str) -> None:
     _ask(reader)
     reader.page.click("text=Why this answer")
     for name in ("In short", "Queries tried", "Data found", "Joins", "Told to", "Time"):
-        reader.page.click(f"[role=tab]:has-text('{name}')")
-        reader.see("[role=tabpanel]")
+        reader.page.click(f".why .segments button:has-text('{name}')")
+        reader.see(".part")
         if name in ("Queries tried", "Data found", "Told to"):
-            _check(reader, text, "[role=tabpanel]")
+            _check(reader, text, ".part")
     reader.page.click(".answer-foot button:has-text('SQL')")
     reader.see(".editor.ready")
 

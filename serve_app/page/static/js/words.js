@@ -150,18 +150,6 @@ export function askBack({ interpretations, confidence }) {
   return { sentence: "I am not sure. Which of these do you mean?", heading: "" };
 }
 
-/**
- * The readings as they are listed. Readings that attempts came to stand before variations of them, unless the
- * trace says that the checks gave the variation more weight.
- * @param {{sql: string, share: number}[]} interpretations best first @param {object|null} trace
- */
-export function orderReadings(interpretations, trace) {
-  const weigh = (one) => (one.sql && trace?.candidates.find((candidate) => candidate.sql === one.sql)?.weight) || 0;
-  const most = Math.max(0, ...interpretations.filter((one) => one.share > 0).map(weigh));
-  const isFirst = (one) => one.share > 0 || weigh(one) > most;
-  return [...interpretations.filter(isFirst), ...interpretations.filter((one) => !isFirst(one))];
-}
-
 /** What speaks for a reading, in words. @param {{share: number}[]} readings in their order @param {number} at */
 export function describeSupport(readings, at) {
   const { share } = readings[at];

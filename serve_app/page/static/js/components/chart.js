@@ -9,7 +9,7 @@ import { buildSpec } from "../chart/spec.js";
 import { saveBlob } from "../core/files.js";
 import { nameColumns, writeWords } from "../core/format.js";
 import { count, plain } from "../core/text.js";
-import { Button } from "./controls.js";
+import { Button, Segments } from "./controls.js";
 import { notify } from "./notices.js";
 
 /** Whether the reader's system is dark: a chart is drawn rather than styled. */
@@ -127,9 +127,7 @@ export function ChartView({ question, columns, rows, roles, suggested }) {
   };
   return html`<figure class="chart" aria-label=${describe(chart, rows, name)}>
     <div class="chart-tools">
-      <div class="segments" role="group" aria-label="Kind of chart">
-        ${MARKS.map(([mark, label]) => html`<button type="button" aria-pressed=${chart.mark === mark} onClick=${() => setChart({ ...chart, mark })}>${label}</button>`)}
-      </div>
+      <${Segments} label="Kind of chart" options=${MARKS} chosen=${chart.mark} choose=${(mark) => setChart({ ...chart, mark })} />
       <${Choice} label="By" value=${chart.x} options=${choices.x} name=${name} pick=${(x) => setChart({ ...chart, x })} />
       <${Choice} label="Shows" value=${chart.y[0]} options=${choices.y} name=${name} pick=${(y) => setChart({ ...chart, y: [y] })} />
       ${choices.color.length > 0 && html`<${Choice} label="Colour" value=${chart.color ?? -1} options=${choices.color} none="none" name=${name} pick=${(color) => setChart({ ...chart, color: color < 0 ? null : color, y: chart.y.slice(0, 1) })} />`}

@@ -1,4 +1,4 @@
-/** Buttons, menus, tabs and dialogs: native elements with the page's look and keys. */
+/** Buttons, menus, choices and dialogs: native elements with the page's look and keys. */
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { Icon } from "./icons.js";
@@ -55,29 +55,13 @@ export function Menu({ label, icon, children }) {
 }
 
 /**
- * Tabs (WAI-ARIA pattern: arrows move, the panel follows).
- * @param {{label: string, tabs: {id: string, label: string, count?: number}[], chosen: string, choose: (id: string) => void, panelId: string}} props
+ * A choice of one among a few.
+ * @param {{label: string, options: [string, string][], chosen: string, choose: (value: string) => void}} props values with their labels
  */
-export function Tabs({ label, tabs, chosen, choose, panelId }) {
-  const root = useRef(null);
-  const move = (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const at = tabs.findIndex((tab) => tab.id === chosen);
-    const next = Number.isFinite(step) ? (at + step + tabs.length) % tabs.length : step < 0 ? 0 : tabs.length - 1;
-    choose(tabs[next].id);
-    root.current.querySelectorAll("button")[next].focus();
-  };
-  return html`<div class="tabs" role="tablist" aria-label=${label} ref=${root} onKeyDown=${move}>
-    ${tabs.map((tab) => html`<button type="button" role="tab" key=${tab.id} id=${`${panelId}-${tab.id}`} aria-selected=${tab.id === chosen}
-      aria-controls=${panelId} tabindex=${tab.id === chosen ? 0 : -1} onClick=${() => choose(tab.id)}>${tab.label}${tab.count !== undefined && html` <span class="count">${tab.count}</span>`}</button>`)}
+export function Segments({ label, options, chosen, choose }) {
+  return html`<div class="segments" role="group" aria-label=${label}>
+    ${options.map(([value, text]) => html`<button type="button" key=${value} aria-pressed=${value === chosen} onClick=${() => choose(value)}>${text}</button>`)}
   </div>`;
-}
-
-/** The panel of the chosen tab. */
-export function TabPanel({ id, chosen, children }) {
-  return html`<div role="tabpanel" id=${id} aria-labelledby=${`${id}-${chosen}`} class="tab-panel">${children}</div>`;
 }
 
 /** A modal dialog; Escape and a click beside it close it. */

@@ -5,7 +5,7 @@ import { requestJson } from "../core/api.js";
 import { buildRun, copyText, download, mostRows, writeTabs } from "../core/files.js";
 import { count, plain } from "../core/text.js";
 import { ChartView, useChart } from "./chart.js";
-import { Button, Menu } from "./controls.js";
+import { Button, Menu, Segments } from "./controls.js";
 import { notify } from "./notices.js";
 import { describeRows, readShown, ResultTable, useTable } from "./table.js";
 import { Text } from "./text.js";
@@ -35,10 +35,7 @@ export function Rows({ answer, label = "Rows of the answer", note = "" }) {
   if (shown.rows.length === 0 && shown.columns.length === 0) return null;
   return html`<section class="rows" aria-label=${label}>
     <div class="rows-head">
-      ${suggested && html`<div class="segments" role="group" aria-label="Show the rows as">
-        <button type="button" aria-pressed=${view === "table"} onClick=${() => setView("table")}>Table</button>
-        <button type="button" aria-pressed=${view === "chart"} onClick=${() => setView("chart")}>Chart</button>
-      </div>`}
+      ${suggested && html`<${Segments} label="Show the rows as" options=${[["table", "Table"], ["chart", "Chart"]]} chosen=${view} choose=${setView} />`}
       <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${note}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
       ${view === "table" && html`<${TableTools} table=${table} answer=${shown} />`}
     </div>

@@ -8,7 +8,7 @@ function renderMarks(value, block) {
   return splitMarks(value, block).map((piece) =>
     typeof piece === "string"
       ? piece
-      : html`<span class="mark" title=${`${piece.code}: a character that cannot be seen`}>${piece.label}</span>`);
+      : html`<span class="mark" title="A character that cannot be seen">${piece.code}</span>`);
 }
 
 /** A text of the service in a line. */

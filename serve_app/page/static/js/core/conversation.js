@@ -5,10 +5,10 @@
  */
 
 import { batch, computed, signal } from "../../vendor/preact.js";
-import { load, Problem, reachable, requestJson, sleep } from "./api.js";
+import { Problem, reachable, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
 import { mostRows, refer } from "./files.js";
-import { replace, route } from "./router.js";
+import { replace } from "./router.js";
 import { database, onForget, refreshMe } from "./state.js";
 
 const LONGEST_WAIT_S = 60;
@@ -191,10 +191,8 @@ function addStage(stages, event, now) {
   return [...endStages(stages, now), { stage: event.stage, startedAt: now, endedAt: 0, event }];
 }
 
-/** Opens a conversation of the history, unless the reader has gone elsewhere meanwhile. Throws Problem. */
-export async function open(id, abort) {
-  const kept = await load(`conversations/${encodeURIComponent(id)}`, { abort });
-  if (route.value.parts[0] !== id) return;
+/** Shows a conversation of the history. @param {object} kept as the service has it */
+export function show(kept) {
   batch(() => {
     startAnew();
     session.value = kept.id;

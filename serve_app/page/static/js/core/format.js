@@ -157,9 +157,6 @@ export function formatAgo(iso, now = Date.now()) {
 
 export const formatTime = (iso) => (Number.isNaN(Date.parse(iso)) ? String(iso) : MOMENTS.format(Date.parse(iso)));
 
-/** The day of a moment of the service, in UTC as it tells it. */
-export const formatDay = (iso) => (Number.isNaN(Date.parse(iso)) ? String(iso) : DATES.format(Date.parse(iso)));
-
 /** Seconds in words: "45 s", "12 min", "3 h". */
 export function formatSpan(seconds) {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;

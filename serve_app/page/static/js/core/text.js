@@ -5,15 +5,6 @@
  * characters, lone surrogates) are replaced by visible marks. Nothing here makes markup or links.
  */
 
-const NAMES = new Map([
-  [0x00, "NUL"], [0x07, "BEL"], [0x08, "BS"], [0x09, "TAB"], [0x0a, "LF"], [0x0d, "CR"],
-  [0x1b, "ESC"], [0x7f, "DEL"], [0xad, "SHY"], [0x61c, "ALM"], [0x200b, "ZWSP"],
-  [0x200c, "ZWNJ"], [0x200d, "ZWJ"], [0x200e, "LRM"], [0x200f, "RLM"], [0x2028, "LSEP"],
-  [0x2029, "PSEP"], [0x202a, "LRE"], [0x202b, "RLE"], [0x202c, "PDF"], [0x202d, "LRO"],
-  [0x202e, "RLO"], [0x2060, "WJ"], [0x2066, "LRI"], [0x2067, "RLI"], [0x2068, "FSI"],
-  [0x2069, "PDI"], [0xfeff, "BOM"],
-]);
-
 // Joiners are part of the spelling of Persian, of Indic scripts and of emoji; beside ASCII they hide.
 const INVISIBLE =
   "[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F" +
@@ -22,13 +13,11 @@ const INVISIBLE =
 const IN_BLOCKS = new RegExp(INVISIBLE, "gu");
 const IN_LINES = new RegExp(`[\\t\\n]|${INVISIBLE}`, "gu");
 
-/** A piece that is shown as a mark. @typedef {{label: string, code: string}} Mark */
+/** A piece that is shown as a mark: its code, such as U+202E. @typedef {{code: string}} Mark */
 
 /** @param {string} character @returns {Mark} */
 function nameMark(character) {
-  const point = character.codePointAt(0);
-  const code = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
-  return { label: NAMES.get(point) ?? code, code };
+  return { code: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` };
 }
 
 /**
@@ -57,7 +46,7 @@ export function splitMarks(value, block = false) {
 /** The text for a place that holds no elements (title, label, option): marks in ⟨⟩. */
 export function plain(value) {
   return splitMarks(value)
-    .map((piece) => (typeof piece === "string" ? piece : `⟨${piece.label}⟩`))
+    .map((piece) => (typeof piece === "string" ? piece : `⟨${piece.code}⟩`))
     .join("");
 }
 

@@ -1,7 +1,7 @@
 /** The conversation: at first one field and suggestions, then the turns and a field to go on. */
 
-import { batch, html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { ask, open, session, startAnew, title, turns } from "../core/conversation.js";
+import { batch, html, useEffect, useRef } from "../../vendor/preact.js";
+import { ask, session, show, startAnew, title, turns } from "../core/conversation.js";
 import { useLoaded } from "../core/loading.js";
 import { go, replace, route } from "../core/router.js";
 import { database, databases } from "../core/state.js";
@@ -13,7 +13,11 @@ import { Turn } from "./turn.js";
 
 export function AskView() {
   const wanted = route.value.name === "c" ? route.value.parts[0] : "";
-  const opening = useOpening(wanted === session.value ? "" : wanted, open);
+  const path = wanted && wanted !== session.value ? `conversations/${encodeURIComponent(wanted)}` : null;
+  const opening = useLoaded(path);
+  useEffect(() => {
+    if (opening.data?.id === wanted) show(opening.data);
+  }, [opening.data]);
   const last = useRef(0);
   useEffect(() => {
     // The address of a conversation that has begun is its own, so that it can be bookmarked.
@@ -25,7 +29,7 @@ export function AskView() {
     if (turns.value.length > last.current) document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: isCalm ? "instant" : "smooth" });
     last.current = turns.value.length;
   }, [turns.value.length]);
-  if (opening.isOpening || opening.problem) {
+  if (path) {
     return html`<div class="page narrow"><h1 class="off-screen" tabindex="-1">Conversation</h1><${Loading} state=${opening} retry=${opening.retry} /></div>`;
   }
   if (!turns.value.length) return html`<${Start} />`;
@@ -57,26 +61,4 @@ export function beginAnew() {
     go("ask");
     startAnew();
   });
-}
-
-/**
- * Opens something by its id in the address: once, with its problem and a retry.
- * @param {string} id empty: nothing to open @param {(id: string) => Promise<void>} open
- */
-function useOpening(id, open) {
-  const [state, setState] = useState({ opened: "", problem: null });
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    if (!id) return undefined;
-    open(id).then(
-      () => setState({ opened: id, problem: null }),
-      (problem) => setState({ opened: "", problem }),
-    );
-    return undefined;
-  }, [id, turn]);
-  const retry = () => {
-    setState({ opened: "", problem: null });
-    setTurn(turn + 1);
-  };
-  return { isOpening: Boolean(id) && state.opened !== id && !state.problem, problem: id ? state.problem : null, waiting: null, retry };
 }

@@ -1,12 +1,12 @@
 /** A doubtful answer: the nearest reading with its rows, the other with a few; a button chooses one. */
 
-import { html, useMemo } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import { ask } from "../core/conversation.js";
 import { refer } from "../core/files.js";
 import { buildFormat, nameColumns } from "../core/format.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
-import { askBack, describeSupport, orderReadings } from "../words.js";
+import { askBack, describeSupport } from "../words.js";
 import { Why } from "./why/why.js";
 
 const NEAREST_ROWS = 20;
@@ -14,7 +14,7 @@ const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 4;
 
 export function Clarify({ answer }) {
-  const readings = useMemo(() => orderReadings(answer.interpretations, answer.trace), [answer]);
+  const readings = answer.interpretations;
   const { sentence, heading } = askBack(answer);
   return html`<div class="clarify">
     <p class="sentence">${sentence}</p>

@@ -16,10 +16,10 @@ import { Saved } from "./feedback.js";
 const FIRST_ROWS = 1000;
 
 /**
- * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, again?: () => void}} props
- *   `start`: the SQL to begin with; `again` asks the question once more
+ * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, again?: () => void, ran?: (sql: string) => void}} props
+ *   `start`: the SQL to begin with; `again` asks the question once more; `ran` is told each query that ran
  */
-export function CorrectView({ answer, feedback, isWrong, start = "", again }) {
+export function CorrectView({ answer, feedback, isWrong, start = "", again, ran }) {
   const [sql, setSql] = useState(() => layOut(start || answer.sql));
   const [given, setGiven] = useState({ text: sql });
   const replace = (text) => {
@@ -38,6 +38,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again }) {
     try {
       const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
       setState(({ number }) => ({ result, problem: null, busy: false, sql, number: number + 1 }));
+      ran?.(sql);
       announce(`The query ran: ${count(result.rows.length, "row")}`);
     } catch (problem) {
       if (problem.name !== "AbortError") setState(({ number }) => ({ result: null, problem, busy: false, sql, number }));

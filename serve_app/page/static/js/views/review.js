@@ -7,12 +7,13 @@ import { formatAgo, formatTime } from "../core/format.js";
 import { useLoaded } from "../core/loading.js";
 import { me } from "../core/state.js";
 import { count, plain } from "../core/text.js";
-import { Button } from "../components/controls.js";
+import { Button, Segments } from "../components/controls.js";
 import { Icon } from "../components/icons.js";
 import { Loading, More, notify } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
 import { CorrectView } from "./correct.js";
 import { Saved, useFeedback } from "./feedback.js";
+import { TrialView } from "./trial.js";
 
 const KINDS = { wrong: "Called wrong", asked_back: "Your questions that were asked back", corrected: "Corrected, to be looked at" };
 const CAUSES = { table: "a table was not found", value: "a value was not found", definition: "a definition is missing", other: "" };
@@ -44,8 +45,8 @@ export function ReviewView() {
   };
   return html`<div class="page">
     <h1 tabindex="-1">Wrong answers</h1>
-    <p class="lead">What people called wrong, the gravest first. Run and correct the query: an entry is done when you save the right one, or when you mark it.</p>
-    <div class="segments" role="group" aria-label="Which entries">${[["open", "Open"], ["done", "Done"]].map(([value, label]) => html`<button type="button" aria-pressed=${state === value} onClick=${() => setState(value)}>${label}</button>`)}</div>
+    <p class="lead">What people called wrong, the gravest first. Run and correct the query, and try on the exam what a fix changes. An entry is done when you save the right query, or when you mark it.</p>
+    <${Segments} label="Which entries" options=${[["open", "Open"], ["done", "Done"]]} chosen=${state} choose=${setState} />
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`<p class="faint" role="status">${count(entries.length, "entry", "entries")}${loaded.data.next ? " so far" : ""}</p>
       ${(state === "open" ? groupEntries(entries) : [["Worked through", entries]]).map(([title, ones]) => html`<section key=${title}>${ones.length > 0 && html`<h2 class="eyebrow">${title} (${ones.length})</h2>`}
         <ul class="review-list">${ones.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} close=${() => close(entry)} />`)}</ul></section>`)}
@@ -56,6 +57,7 @@ export function ReviewView() {
 
 function Entry({ entry: listed, close }) {
   const [open, setOpen] = useState(false);
+  const [right, setRight] = useState(listed.correction);
   const answer = buildAnswer(listed.question, listed.database, { sql: listed.sql, columns: [], rows: [], truncated: false });
   const feedback = useFeedback(answer);
   // The service has marked it as done; it stays in sight, so that it can be undone.
@@ -71,7 +73,8 @@ function Entry({ entry: listed, close }) {
       <figure><figcaption class="faint">${second}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label=${second} />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
       ${entry.state === "open" && !isAsked && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
+    ${entry.state === "open" && !isAsked && html`<${TrialView} entry=${listed} sql=${right} keep=${() => feedback.send("wrong", right)} />`}
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}
-    ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} />`}
+    ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} ran=${setRight} />`}
   </li>`;
 }

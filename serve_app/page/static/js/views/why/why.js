@@ -1,8 +1,8 @@
-/** Why an answer was given: the process in tabs, the short account first. */
+/** Why an answer was given: the process in parts, the short account first. */
 
-import { html, useId, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber } from "../../core/format.js";
-import { Bar, Button, showPanel, TabPanel, Tabs } from "../../components/controls.js";
+import { Bar, Button, Segments, showPanel } from "../../components/controls.js";
 import { Block, Sql, Text } from "../../components/text.js";
 import { nameStage } from "../../words.js";
 import { Candidates } from "./candidates.js";
@@ -13,7 +13,6 @@ import { Summary } from "./summary.js";
 export function WhyView({ answer }) {
   const { trace } = answer;
   const [chosen, setChosen] = useState("summary");
-  const id = useId();
   // Where nothing is answered, the first in rank is spoken of, if it has a result.
   const winner = trace.candidates.find((one) => one.sql === answer.sql) ?? trace.candidates.find((one) => one.rows !== null);
   const isChosen = answer.outcome === "answered";
@@ -25,16 +24,16 @@ export function WhyView({ answer }) {
     prompt: ["Told to the model", PromptView],
     time: ["Time", Timing],
   };
-  const tabs = Object.entries(views).map(([key, [label, , count]]) => ({ id: key, label, count }));
+  const parts = Object.entries(views).map(([key, [label, , count]]) => [key, count === undefined ? label : `${label} (${count})`]);
   const View = views[chosen][1];
   const root = useRef(null);
   useLayoutEffect(() => {
-    root.current.querySelector("[role=tab]").focus({ preventScroll: true });
+    root.current.querySelector("button").focus({ preventScroll: true });
     showPanel(root.current);
   }, []);
   return html`<section class="panel why" ref=${root} aria-label="Why this answer">
-    <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
-    <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></${TabPanel}>
+    <${Segments} label="Parts of the process" options=${parts} chosen=${chosen} choose=${setChosen} />
+    <div class="part"><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></div>
   </section>`;
 }
 

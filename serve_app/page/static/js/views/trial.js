@@ -1,0 +1,75 @@
+/** Trying a fix before it is kept: what the question gives with it, and which questions of the exam it loses. */
+
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { requestJson } from "../core/api.js";
+import { copyText } from "../core/files.js";
+import { count } from "../core/text.js";
+import { Bar, Button } from "../components/controls.js";
+import { notify, ProblemNote } from "../components/notices.js";
+import { Prose, Sql, Text } from "../components/text.js";
+
+const VERDICTS = { right: "the same as the right query", lost: "other rows than the right query", wrong: "other rows than the right query" };
+
+/**
+ * @param {{entry: object, sql: string, keep: () => void}} props an entry to review, its right query (or empty), and what stores it
+ */
+export function TrialView({ entry, sql, keep }) {
+  const [definition, setDefinition] = useState({ name: entry.name, expression: entry.expression });
+  const [trial, setTrial] = useState(null);
+  const stopper = useRef(null);
+  useEffect(() => () => stopper.current?.abort(), []);
+  const start = async (fix) => {
+    stopper.current?.abort();
+    stopper.current = new AbortController();
+    const abort = stopper.current.signal;
+    const path = `feedback/${encodeURIComponent(entry.id)}`;
+    const ask = (example = "") => requestJson(`${path}/trial`, { method: "POST", abort, body: { ...fix, example } });
+    const put = (values) => abort.aborted || setTrial((before) => ({ ...before, ...values }));
+    setTrial({ fix, own: null, asked: [], total: 0, busy: true, problem: null });
+    try {
+      put({ own: await ask() });
+      const { questions } = await requestJson(`${path}/exam`, { abort });
+      put({ total: questions.length });
+      for (const { id } of questions) {
+        const one = await ask(id);
+        setTrial((before) => ({ ...before, asked: [...before.asked, one] }));
+      }
+    } catch (problem) {
+      if (problem.name !== "AbortError") put({ problem });
+    }
+    put({ busy: false });
+  };
+  const stop = () => {
+    stopper.current.abort();
+    setTrial({ ...trial, busy: false });
+  };
+  const write = (key) => (event) => setDefinition({ ...definition, [key]: event.target.value });
+  return html`<section class="trial" aria-label="Try a fix">
+    <div class="actions">${sql && html`<${Button} icon="again" onClick=${() => start({ sql })}>Try the right query</${Button}>`}
+      <label class="choice"><span>Define</span><input value=${definition.name} placeholder="a word of the question" onInput=${write("name")} /></label>
+      <label class="choice"><span>as</span><input class="wide" spellcheck=${false} value=${definition.expression} placeholder="a condition or a figure in SQL" onInput=${write("expression")} /></label>
+      <${Button} icon="again" disabled=${!definition.name || !definition.expression} onClick=${() => start(definition)}>Try the definition</${Button}></div>
+    ${trial && html`<${Outcome} trial=${trial} stop=${stop} keep=${keep} />`}
+  </section>`;
+}
+
+function Outcome({ trial, stop, keep }) {
+  const { fix, own, asked, total, busy, problem } = trial;
+  const number = (verdict) => asked.filter((one) => one.verdict === verdict).length;
+  const lost = asked.filter((one) => one.verdict === "lost");
+  const others = [[number("wrong"), "wrong with and without it"], [number("unknown"), "could not be judged"]].filter(([each]) => each);
+  const copy = async () => {
+    await copyText(own.definition);
+    notify("Copied. Put it into the database’s file of definitions.");
+  };
+  return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${VERDICTS[own.verdict] && `, ${VERDICTS[own.verdict]}`}. <${Prose} value=${own.reason} /></p>`}
+    ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
+    ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
+    <p role="status">${busy ? `Asking the exam: ${asked.length} of ${total || "…"}` : `Of ${count(asked.length, "exam question")}, ${number("right")} ${number("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.`}</p>
+    ${busy && html`<${Bar} share=${total ? asked.length / total : undefined} />`}
+    ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
+    ${problem && html`<${ProblemNote} problem=${problem} />`}
+    <div class="actions">${busy ? html`<${Button} icon="stop" onClick=${stop}>Stop</${Button}>`
+      : fix.sql ? html`<${Button} icon="check" kind="primary" onClick=${keep}>Keep: save as the right answer</${Button}>`
+        : own?.definition && html`<${Button} icon="copy" kind="primary" onClick=${copy}>Keep: copy the definition</${Button}>`}</div>`;
+}
