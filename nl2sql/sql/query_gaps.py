@@ -103,12 +103,12 @@ def write_condition(sql: str, names: Collection[str], dialect: str) -> str:
             continue
         whole = comparison.parent if isinstance(comparison.parent, exp.Not) else comparison
         for column in find_all(comparison, exp.Column):
-            _name_table(column)
+            name_table(column)
         found[whole.sql(dialect, comments=False)] = None
     return " AND ".join(found)
 
 
-def _name_table(column: exp.Column) -> None:
+def name_table(column: exp.Column) -> None:
     """Writes its table in place of the alias, if the query says which it is."""
     select = column.find_ancestor(exp.Select)
     sources = read_sources(select, fold_case) if select else {}

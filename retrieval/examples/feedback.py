@@ -18,6 +18,7 @@ from nl2sql.errors import UnknownDatabase
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
+from retrieval.examples.marking import ProposedParameter, mark_parameters, propose_parameters
 from retrieval.examples.records import (
     Rejected,
     Verified,
@@ -43,12 +44,14 @@ class FeedbackReceipt:
 
     The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
     from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
-    cannot run the query, and ``reason`` says why.
+    cannot run the query, and ``reason`` says why. ``proposed`` are the values of a reviewer's query
+    that can be parameters.
     """
 
     outcome: FeedbackOutcome
     example: str = ""
     reason: str = ""
+    proposed: tuple[ProposedParameter, ...] = ()
 
 
 class FeedbackRecorder:
@@ -85,18 +88,35 @@ class FeedbackRecorder:
         if dialect is None:
             raise UnknownDatabase(note.database, tuple(self._dialects))
         verified: Verified | None = None
+        proposed: tuple[ProposedParameter, ...] = ()
         if note.right_sql:
             result = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
             if isinstance(result, Rejected):
                 return FeedbackReceipt("refused", reason=result.reason)
             verified = result
+            if feedback.is_reviewed:
+                proposed = await run_in_parser_thread(
+                    propose_parameters, note.question, verified.sql, verified.catalog
+                )
+        chosen = [each for each in proposed if each.name in feedback.parameters]
+        if unknown := sorted(set(feedback.parameters) - {each.name for each in chosen}):
+            return FeedbackReceipt("refused", reason=f"It has no parameter {unknown[0]!r}.")
+        pattern = ""
+        if verified and chosen:
+            try:
+                marked = await run_in_parser_thread(
+                    mark_parameters, note.question, verified.sql, chosen, dialect
+                )
+            except ValueError as error:
+                return FeedbackReceipt("refused", reason=str(error))
+            pattern = marked.write_pattern()
         receipt = FeedbackReceipt("recorded")
         if not note.is_right and await self._remove(note, dialect, by_all=feedback.is_reviewed):
             receipt = FeedbackReceipt("removed")
         if verified is not None:
-            receipt = await self._store_example(note, verified, feedback.is_reviewed)
+            receipt = await self._store_example(note, verified, feedback.is_reviewed, pattern)
         await self._notes.record(replace(note, outcome=receipt.outcome))
-        return receipt
+        return replace(receipt, proposed=proposed)
 
     async def _remove(self, note: FeedbackNote, dialect: str, *, by_all: bool) -> bool:
         """Removes what the sender, or everybody with this access, gave; false if that is none."""
@@ -110,20 +130,26 @@ class FeedbackRecorder:
         )
 
     async def _store_example(
-        self, note: FeedbackNote, verified: Verified, is_reviewed: bool
+        self,
+        note: FeedbackNote,
+        verified: Verified,
+        is_reviewed: bool,
+        pattern: str,
     ) -> FeedbackReceipt:
+        dialect = verified.catalog.dialect
         example = await run_in_parser_thread(
             build_example,
             note.database,
             note.question,
             verified.sql,
             verified.tables,
-            dialect=verified.dialect,
+            dialect=dialect,
             source="feedback",
             given_by=note.given_by,
             access=note.access,
             created_at=note.given_at,
             reviewed=is_reviewed,
+            pattern=pattern,
         )
         known = await self._examples.has_any(note.database, example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])

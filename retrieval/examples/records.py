@@ -221,11 +221,14 @@ def strip_sql(sql: str, dialect: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A query that runs, without its comments; ``tables`` are the qualified tables it names."""
+    """A query that runs, without its comments; ``tables`` are the qualified tables it names.
+
+    ``catalog`` is what the principal sees.
+    """
 
     sql: str
     tables: tuple[str, ...]
-    dialect: str
+    catalog: Catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,7 @@ class Verifier:
         result = await self._executor.explain(query)
         if isinstance(result, Diagnostic):
             return Rejected(result.message)
-        return Verified(sql, tables, catalog.dialect)
+        return Verified(sql, tables, catalog)
 
 
 def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ class Feedback:
     """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
 
     ``is_reviewed``: the principal may review answers, so the right query holds for others too.
+    ``parameters`` name values of it that may be others.
     """
 
     database: str
@@ -35,6 +36,7 @@ class Feedback:
     principal: Principal
     correction: str = ""
     is_reviewed: bool = False
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
 from nl2sql.words import content_words, split_words
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
+from quorumsql.contract.feedback import ParameterResponse, ReviewEntryResponse, ReviewResponse
 from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
@@ -75,6 +75,8 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
     """Checks the request and fills in defaults. Raises InvalidRequest."""
     most = min(MOST_QUESTION_CHARS, MOST_CHARS)
     correction = request.correction or ""
+    if request.parameters and not may_review(settings, principal):
+        raise InvalidRequest("Only reviewers give queries parameters.", field="parameters")
     if correction and request.verdict == "right":
         raise InvalidRequest("A right query needs no correction.", field="correction")
     return Feedback(
@@ -85,13 +87,25 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
         principal=principal,
         correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
         is_reviewed=may_review(settings, principal),
+        parameters=tuple(request.parameters),
     )
 
 
 def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackResponse:
     if receipt.outcome == "refused":
         raise InvalidRequest(f"It cannot become an example: {receipt.reason}", field=field)
-    return FeedbackResponse(outcome=receipt.outcome, example=receipt.example, id=id_)
+    proposed = [
+        ParameterResponse(
+            name=each.name,
+            phrase=each.phrase,
+            type=each.parameter.type,
+            column=each.parameter.column,
+        )
+        for each in receipt.proposed
+    ]
+    return FeedbackResponse(
+        outcome=receipt.outcome, example=receipt.example, id=id_, parameters=proposed
+    )
 
 
 # Entries that are read and guarded for one page.

@@ -32,6 +32,20 @@ class FeedbackRequest(RequestModel):
         None, description="If it is wrong: the query that answers the question."
     )
     database: str | None = Field(None, description="The database that was asked.")
+    parameters: list[str] = Field(
+        [],
+        description="Of a reviewer: the values that may be others, by the names of `parameters` in "
+        "the response to the same feedback without them.",
+    )
+
+
+class ParameterResponse(ResponseModel):
+    """A value of the right query that the question says."""
+
+    name: Text
+    phrase: Text = Field(description="The value as the question says it.")
+    type: Literal["integer", "number", "text", "date"]
+    column: Text = Field("", description="The column whose values a text may have.")
 
 
 class FeedbackResponse(ResponseModel):
@@ -44,6 +58,9 @@ class FeedbackResponse(ResponseModel):
     outcome: Literal["stored", "known", "removed", "recorded"]
     example: str = Field("", description="The example's id; empty if there is none.")
     id: str = Field("", description="Its own id: `DELETE /feedback/{id}` takes it back.")
+    parameters: list[ParameterResponse] = Field(
+        [], description="To a reviewer: the values that can be made parameters."
+    )
 
 
 class ReviewEntryResponse(ResponseModel):

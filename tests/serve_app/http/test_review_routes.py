@@ -222,3 +222,36 @@ async def test_right_answers_and_other_databases_are_listed_on_their_own(
     assert await list_questions(service, "zoe") == ["Second?"]
     response = await service.send("zoe", "GET", "/feedback", params={"database": "demo_erp"})
     assert response.status_code == 404
+
+
+async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
+    service: PageService,
+) -> None:
+    sql = "SELECT count(*) FROM employees e JOIN departments d USING (department_id)"
+    asked = {
+        "question": "How many employees are there in Finance?",
+        "sql": f"{sql} WHERE d.name = 'Finance'",
+        "verdict": "right",
+    }
+    given = (await service.send("ada", "POST", "/feedback", json=asked)).json()
+    (proposed,) = given["parameters"]
+    assert proposed == {
+        "name": "department",
+        "phrase": "Finance",
+        "type": "text",
+        "column": "hr.departments.name",
+    }
+    marked = asked | {"parameters": ["department"]}
+    assert (await service.send("ada", "POST", "/feedback", json=marked)).json() == given | {
+        "outcome": "known"
+    }
+    answer = await service.ask("ada", "How many employees are there in Sales?")
+    assert answer["verified"]["label"].startswith("Verified by ada")
+    assert answer["verified"]["label"].endswith("with department Sales")
+    assert "'Sales'" in answer["sql"]
+    # No reviewer: nothing is proposed, and nothing is marked.
+    shown = await service.send("mia", "POST", "/feedback", json=asked)
+    assert shown.json().get("parameters", []) == []
+    assert (await service.send("mia", "POST", "/feedback", json=marked)).status_code == 422
+    odd = asked | {"parameters": ["salary"]}
+    assert (await service.send("ada", "POST", "/feedback", json=odd)).status_code == 422

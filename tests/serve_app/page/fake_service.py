@@ -261,7 +261,13 @@ class FakeService:
         if body["correction"]:
             self._mark_corrected(body, state="done", by=self.person["name"])
         return JSONResponse(
-            {"outcome": outcome, "example": "x1", "id": id_}, 200 if outcome == "stored" else 202
+            {
+                "outcome": outcome,
+                "example": "x1",
+                "id": id_,
+                "parameters": canned.pick("parameters") if outcome == "stored" else [],
+            },
+            200 if outcome == "stored" else 202,
         )
 
     def _mark_corrected(self, body: dict[str, Any], *, state: str, by: str) -> None:

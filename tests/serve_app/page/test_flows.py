@@ -184,6 +184,19 @@ def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
     assert either.page.locator("text=Queries were written").count() == 0
 
 
+def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.press("button[aria-label='The answer is right']")
+    ticks = either.see(".checks")
+    assert "“CXL” as status: any value of sales.orders.status" in ticks.inner_text()
+    ticks.locator("input").first.check()
+    either.press("button:has-text('Verify with other values')")
+    either.see("text=questions with other values for year are answered so, too")
+    bodies = [body for _, path, body in either.service.received if path == "/feedback"]
+    assert [body["parameters"] for body in bodies] == [[], ["year"]]
+
+
 def test_schema_is_searched_and_walked(either: Reader) -> None:
     _start(either)
     either.press(".nav-link:has-text('Data')")

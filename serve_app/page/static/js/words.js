@@ -16,8 +16,8 @@ const isCompared = (one) => one.rows !== null && one.group >= 0;
 
 /**
  * @param {object} trace @param {object | undefined} chosen the candidate that is spoken of
- * @returns {{attempts: number, agreeing: number, other: number, otherResults: number, uncompared: number, without: number,
- *   isMost: boolean}} `agreeing` came to the chosen one's result, `other` to other results, `uncompared` to a result
+ * @returns {{attempts: number, agreeing: number, other: number, otherResults: number, uncompared: number, without: number}}
+ *   `agreeing` came to the chosen one's result, `other` to other results, `uncompared` to a result
  *   that took no part in the vote, `without` to none
  */
 export function countAttempts({ candidates, samples }, chosen) {
@@ -27,25 +27,14 @@ export function countAttempts({ candidates, samples }, chosen) {
   const other = [...votes.values()].reduce((sum, each) => sum + each, 0);
   const uncompared = candidates.filter((one) => one.rows !== null && one.group < 0).reduce((sum, one) => sum + one.samples, 0);
   const without = Math.max(0, samples - agreeing - other - uncompared);
-  return { attempts: samples, agreeing, other, otherResults: votes.size, uncompared, without, isMost: agreeing >= 2 && agreeing * 2 > samples };
-}
-
-/** How far the attempts agree, in a sentence; empty where there were none. `origin` of the chosen candidate. */
-export function describeAgreement({ attempts, agreeing, other, uncompared, isMost }, origin) {
-  if (!attempts) return "";
-  if (!agreeing) return origin === "repair" ? "No attempt came to this result; it is that of a repaired query." : "No attempt came to this result; it is that of a variation.";
-  if (attempts === 1) return "There was only one attempt, so nothing could be compared.";
-  if (agreeing === attempts) return `All ${attempts} attempts came to this result.`;
-  if (isMost) return `Most attempts came to this result: ${agreeing} of ${attempts}.`;
-  if (other) return `The attempts did not agree on one result: ${agreeing} of ${attempts} came to this one.`;
-  const what = uncompared ? "a result that could be compared" : "a result";
-  return `Only ${agreeing} of ${count(attempts, "attempt")} gave ${what}${agreeing > 1 ? ", the same one each time" : ""}.`;
+  return { attempts: samples, agreeing, other, otherResults: votes.size, uncompared, without };
 }
 
 /** What all attempts came to, in a sentence; empty where there were none. */
 export function listResults({ attempts, agreeing, other, otherResults, uncompared, without }) {
   if (!attempts) return "";
-  if (agreeing === attempts) return attempts === 1 ? "The one attempt came to this result." : `All ${attempts} attempts came to this result.`;
+  if (attempts === 1 && agreeing) return "There was only one attempt, so nothing could be compared.";
+  if (agreeing === attempts) return `All ${attempts} attempts came to this result.`;
   const others = otherResults === 1 ? "another result" : `${otherResults} other results`;
   const parts = [
     `${agreeing || "None"} of ${count(attempts, "attempt")} came to this result`,
@@ -91,7 +80,7 @@ export function describeConfidence(answer, isReadingChosen) {
   if (answer.confidence === null || answer.confidence === undefined) return null;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
   const chosen = findChosen(answer);
-  const agreement = chosen && describeAgreement(countAttempts(answer.trace, chosen), chosen.origin);
+  const agreement = chosen && listResults(countAttempts(answer.trace, chosen));
   const summary = agreement || (answer.quorum ? "Most of the attempts came to this result." : "Too few of the attempts came to this result.");
   return { label, level, summary: answer.quorum ? summary : `${summary} Check it before you rely on it.` };
 }
@@ -123,9 +112,7 @@ export function listGrounds(answer, isReadingChosen) {
   if (answer.given_at) grounds.push(`That was when it was asked, ${formatAgo(answer.given_at)}. The rows were read again now.`);
   const { trace } = answer;
   const chosen = findChosen(answer);
-  const results = chosen && listResults(countAttempts(trace, chosen));
   if (chosen) {
-    if (results) grounds.push(results);
     if (chosen.origin === "repair") grounds.push("The query failed at first and was repaired.");
     if (chosen.origin === "derived") grounds.push("The query is a variation, made by rule, of one that the model wrote.");
     const errors = chosen.findings.filter((one) => one.severity === "error").length;

@@ -8,7 +8,7 @@ import { Rows } from "../components/rows.js";
 import { PolicyNote, Text } from "../components/text.js";
 import { describeConfidence, listGrounds, writeReading, writeSentence } from "../words.js";
 import { CorrectView } from "./correct.js";
-import { useFeedback } from "./feedback.js";
+import { Parameters, useFeedback } from "./feedback.js";
 import { WhyView } from "./why/why.js";
 
 /** @param {{turn: object}} props */
@@ -68,6 +68,7 @@ function Actions({ answer, again }) {
       </span>`}
     </div>
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
+    ${!feedback.saved && html`<${Parameters} feedback=${feedback} />`}
     ${panel === "why" && html`<${WhyView} answer=${answer} />`}
     ${panel === "correct" && html`<${CorrectView} answer=${answer} feedback=${feedback} again=${again} isWrong=${feedback.said === "wrong"} />`}
   </footer>`;

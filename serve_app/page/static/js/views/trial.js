@@ -8,8 +8,6 @@ import { Bar, Button } from "../components/controls.js";
 import { notify, ProblemNote } from "../components/notices.js";
 import { Prose, Sql, Text } from "../components/text.js";
 
-const VERDICTS = { right: "the same as the right query", lost: "other rows than the right query", wrong: "other rows than the right query" };
-
 /**
  * @param {{entry: object, sql: string, keep: () => void}} props an entry to review, its right query (or empty), and what stores it
  */
@@ -62,7 +60,7 @@ function Outcome({ trial, stop, keep }) {
     await copyText(own.definition);
     notify("Copied. Put it into the database’s file of definitions.");
   };
-  return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${VERDICTS[own.verdict] && `, ${VERDICTS[own.verdict]}`}. <${Prose} value=${own.reason} /></p>`}
+  return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${{ right: ", the same as the right query", wrong: ", other rows than the right query" }[own.verdict]}. <${Prose} value=${own.reason} /></p>`}
     ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
     ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
     <p role="status">${busy ? `Asking the exam: ${asked.length} of ${total || "…"}` : `Of ${count(asked.length, "exam question")}, ${number("right")} ${number("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.`}</p>

@@ -1,0 +1,149 @@
+"""Finds the values of a verified query that its question says, and makes parameters of them.
+
+Only values that a column, or a part of a date, is compared with: any other number may mean
+something else. A text may then have every value of its column, a number and a date any value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sqlglot import exp
+
+from nl2sql.catalog import Catalog
+from nl2sql.sql.nodes import read_identifier
+from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.query_gaps import name_table
+from nl2sql.words import split_words
+from retrieval.examples.pairs import Pair
+from retrieval.examples.parameters import Parameter
+
+_Type: TypeAlias = Literal["integer", "number", "text", "date"]
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_DATE_PARTS = frozenset(("year", "quarter", "month", "week", "day"))
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Columns that are called like those of many other tables.
+_GENERIC = frozenset(("name", "title", "code", "label"))
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedParameter:
+    """A value of the query, the ``phrase`` of the question that says it, and what it may be."""
+
+    name: str
+    phrase: str
+    parameter: Parameter
+
+
+def propose_parameters(question: str, sql: str, catalog: Catalog) -> tuple[ProposedParameter, ...]:
+    """The values that the question says once. Raises SqlglotError.
+
+    >>> shop = Catalog("shop", (), search_path=())
+    >>> sql = "SELECT count(*) FROM o WHERE extract(year FROM day) = 2023 LIMIT 5"
+    >>> [(each.name, each.phrase) for each in propose_parameters("Orders of 2023?", sql, shop)]
+    [('year', '2023')]
+    """
+    tree = parse_one(sql, catalog.dialect)
+    for column in tree.find_all(exp.Column):
+        name_table(column)
+    found: dict[tuple[str, str], ProposedParameter] = {}
+    for compared, literal in _list_values(tree):
+        phrase = _find_phrase(literal, question)
+        kind = _describe(compared, literal, catalog) if phrase else None
+        if kind is not None and (parameter := _build(_read_value(literal), *kind)):
+            taken = {each.name for key, each in found.items() if key[1] != phrase}
+            name = _choose_name(compared, taken)
+            found.setdefault((name, phrase), ProposedParameter(name, phrase, parameter))
+    phrases = [phrase for _, phrase in found]
+    # What is compared with several columns is not one parameter.
+    single = (each for each in found.values() if phrases.count(each.phrase) == 1)
+    return tuple(sorted(single, key=lambda each: question.index(each.phrase)))
+
+
+def mark_parameters(
+    question: str, sql: str, chosen: Sequence[ProposedParameter], dialect: str
+) -> Pair:
+    """The query with these values as parameters. Raises SqlglotError; ValueError if it has none."""
+    tree = parse_one(sql, dialect)
+    for each in chosen:
+        question = _compile(each.phrase).sub(f":{each.name}", question)
+    for _, literal in list(_list_values(tree)):
+        value = _read_value(literal)
+        for each in chosen:
+            if value == each.parameter.default:
+                literal.replace(exp.Placeholder(this=each.name))
+    parameters = {each.name: each.parameter for each in chosen}
+    pair = Pair(question=question, sql=tree.sql(dialect, comments=False), parameters=parameters)
+    if error := pair.find_error(dialect):
+        raise ValueError(error)
+    return pair
+
+
+def _list_values(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """What is compared, and the literal that it is compared with; a date with its cast."""
+    for comparison in tree.find_all(*_COMPARISONS):
+        sides = comparison.this, comparison.expression
+        for side, other in (sides, sides[::-1]):
+            if _read_value(side) and other.find(exp.Column) and not other.find(exp.Literal):
+                yield other, side
+
+
+def _read_value(node: exp.Expr) -> str:
+    """The value of a literal, or of one that is cast to a date; empty for anything else."""
+    if isinstance(node, exp.Cast) and node.is_type("date"):
+        node = node.this
+    return node.name if isinstance(node, exp.Literal) else ""
+
+
+def _find_phrase(literal: exp.Expr, question: str) -> str:
+    """The value as the question says it, if it says it once."""
+    said = [match[0] for match in _compile(_read_value(literal)).finditer(question)]
+    return said[0] if len(said) == 1 else ""
+
+
+def _compile(value: str) -> re.Pattern[str]:
+    """Matches the value as whole words; a number also after Q, as in "Q3"."""
+    return re.compile(rf"(?:(?<![\w.,-])|(?<=\bQ)){re.escape(value)}(?![\w-]|[.,]\d)", re.I)
+
+
+def _build(value: str, type_: _Type, column: str) -> Parameter | None:
+    """None for a value that no parameter can have, such as 1e5."""
+    try:
+        return Parameter(type=type_, default=value, column=column)
+    except ValueError:
+        return None
+
+
+def _describe(column: exp.Expr, literal: exp.Expr, catalog: Catalog) -> tuple[_Type, str] | None:
+    """The type of the value, and the column of a text; None for a text that is of no column."""
+    value = _read_value(literal)
+    if isinstance(literal, exp.Literal) and not literal.is_string:
+        return ("integer" if value.isdecimal() else "number"), ""
+    if _DAY.fullmatch(value):
+        return "date", ""
+    if not isinstance(column, exp.Column):
+        return None
+    table = catalog.resolve(
+        read_identifier(column.args.get("table"), catalog.dialect),
+        read_identifier(column.args.get("db"), catalog.dialect),
+    )
+    own = table.column(read_identifier(column.this, catalog.dialect)) if table else None
+    if table is None or own is None:
+        return None
+    return "text", f"{table.qualified}.{own.name}"
+
+
+def _choose_name(column: exp.Expr, taken: set[str]) -> str:
+    """ "year" for a year of a date, "region" for ``regions.name``; letters and _ only."""
+    named = next(column.find_all(exp.Column))
+    part = column.this.name if isinstance(column, exp.Extract) else column.key
+    words = [part.lower()] if part.lower() in _DATE_PARTS else split_words(named.name)
+    if words[-1:] and words[-1] in _GENERIC and named.table:
+        words = split_words(named.table)
+    name = re.sub("[^a-z_]", "", "_".join(words)).strip("_") or "value"
+    while name in taken:
+        name += "_other"
+    return name
