@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
-from nl2sql.protocols import CatalogSource, Executor, Guard
+from nl2sql.protocols import Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
 from nl2sql.sql.parsing import parse_one
@@ -62,7 +62,6 @@ class Judge:
 
     def __init__(
         self,
-        catalogs: CatalogSource,
         guard: Guard,
         executor: Executor,
         missing: Mapping[str, str] = MappingProxyType({}),
@@ -71,7 +70,6 @@ class Judge:
         """``missing``: database → why it is unavailable. ``principal`` asks all questions."""
         self.principal = principal
         self._missing = missing
-        self._catalogs = catalogs
         self._guard = guard
         self._executor = executor
         self._golds: dict[tuple[str, str], tuple[ResultSet, bool] | str] = {}
@@ -151,10 +149,10 @@ class Judge:
         return Gold(tuple(results), "" if results else problems[0])
 
     async def _run_gold(self, database: str, query: str) -> tuple[ResultSet, bool] | str:
-        dialect = (await self._catalogs.catalog(database)).dialect
-        result = await self._run(database, query)
-        if isinstance(result, str):
-            return result
+        ran = await self._run(database, query)
+        if isinstance(ran, str):
+            return ran
+        result, dialect = ran
         if result.truncated or result.cut:
             return f"the result has more than {MOST_ROWS:,} rows, or too many bytes"
         return result, has_top_level_order(query, dialect)
@@ -173,18 +171,20 @@ class Judge:
             whole = given.get(candidate.id)
             if whole is None or whole.truncated or whole.cut:
                 again = await self._run(example.database, candidate.sql)
-                whole = None if isinstance(again, str) else again
+                whole = None if isinstance(again, str) else again[0]
             if whole is not None:
                 results[candidate.id] = whole
         return results
 
-    async def _run(self, database: str, sql: str) -> ResultSet | str:
-        """The complete result, or the error text."""
+    async def _run(self, database: str, sql: str) -> tuple[ResultSet, str] | str:
+        """The complete result and the SQL dialect, or the error text."""
         verdict = await self._guard.guard(database, sql, self.principal)
         if isinstance(verdict, Violation):
             return f"refused by the guard: {verdict.code}: {verdict.message}"
         result = await self._executor.execute(verdict, MOST_ROWS)
-        return f"{result.sqlstate}: {result.message}" if isinstance(result, Diagnostic) else result
+        if isinstance(result, Diagnostic):
+            return f"{result.sqlstate}: {result.message}"
+        return result, verdict.dialect
 
 
 def has_top_level_order(sql: str, dialect: str) -> bool:

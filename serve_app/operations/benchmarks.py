@@ -72,9 +72,11 @@ async def prepare_benchmark(
     for name, reason in missing.items():
         reporter.warn(f"missing {name}: {reason}")
     usable = [name for name in benchmark.databases if name not in missing]
-    await index_databases(wiring, usable, reporter, descriptions=benchmark.descriptions)
-    await seed_demo_examples(wiring, usable, reporter)
-    dialects = {settings.databases[name].dialect for name in benchmark.databases}
+    sources = list(dict.fromkeys(map(settings.source_of, usable)))
+    await index_databases(wiring, sources, reporter, descriptions=benchmark.descriptions)
+    await seed_demo_examples(wiring, sources, reporter)
+    known = settings.by_name
+    dialects = {known[name].dialect for name in benchmark.databases}
     return ReadyBenchmark(
         replace(benchmark, missing=missing, dialect=", ".join(sorted(dialects))), wiring
     )

@@ -120,7 +120,7 @@ async def measure(
         open_parts(ready.wiring, reporter, engine=engine) as parts,
     ):
         principal = ready.wiring.settings.identity.principal()
-        judge = Judge(parts.catalogs, parts.guard, parts.executor, benchmark.missing, principal)
+        judge = Judge(parts.guard, parts.executor, benchmark.missing, principal)
         for variant, run in zip(variants, runs, strict=True):
             with run.open(), reporter.step(f"{benchmark.name} {variant.name}") as step:
 

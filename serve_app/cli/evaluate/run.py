@@ -98,7 +98,7 @@ def run(
         samples=samples,
     )
     chosen = opt.choose_questions(
-        load_benchmark(benchmark, configured=settings.databases),
+        load_benchmark(benchmark, configured=settings.by_name),
         half=half,
         sample=sample,
         seed=seed,

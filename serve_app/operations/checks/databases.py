@@ -43,7 +43,8 @@ def check_definitions_alone(
 ) -> Iterator[Check]:
     """Checks the definitions of ``databases``, by default of all. Raises as ``check_databases``."""
     wiring = build_wiring(settings, start_embedded_server(settings, reporter))
-    for name in map(settings.database_name, databases or settings.databases):
+    own = [name for name, assistant in settings.assistants.items() if assistant.semantics]
+    for name in map(settings.database_name, databases or (*settings.databases, *own)):
         yield asyncio.run(_check_semantics(wiring, name))
 
 

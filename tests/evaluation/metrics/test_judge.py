@@ -10,8 +10,6 @@ from nl2sql.types import Diagnostic, ResultSet, Violation
 from quorumsql.contract import QueryResponse
 from tests.evaluation.builders import build_body, build_candidate, build_example
 from tests.fakes import (
-    SHOP,
-    FakeCatalogs,
     FakeExecutor,
     FakeGuard,
     build_diagnostic,
@@ -39,7 +37,7 @@ def build_judge(
 ) -> tuple[Judge, FakeExecutor]:
     executor = FakeExecutor(results)
     guard = FakeGuard(dict(verdicts or {}))
-    return Judge(FakeCatalogs(SHOP), guard, executor, {"gone": "no such file"}), executor
+    return Judge(guard, executor, {"gone": "no such file"}), executor
 
 
 async def judge(

@@ -16,7 +16,7 @@ from evaluation.runs.runner import Progress, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.types import Principal, Question
 from tests.evaluation.builders import build_body, build_candidate, build_example, build_manifest
-from tests.fakes import SHOP, FakeCatalogs, FakeExecutor, FakeGuard, build_result
+from tests.fakes import FakeExecutor, FakeGuard, build_result
 
 EXAMPLES = tuple(build_example(f"q{number}", evidence="A hint.") for number in range(6))
 
@@ -49,7 +49,6 @@ def build_run(folder: Path, **overrides: object) -> RunFolder:
 
 def build_judge() -> Judge:
     return Judge(
-        FakeCatalogs(SHOP),
         FakeGuard(),
         FakeExecutor({"SELECT 1": [build_result((1,))] * 9}),
         {"gone": "deleted"},

@@ -7,9 +7,15 @@ from pathlib import Path
 
 from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile, Source
 from evaluation.runs.run_folder import read_run
+from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, draw_sample
+from serve_app.operations.benchmarks import (
+    ReadyBenchmark,
+    add_databases,
+    draw_sample,
+    prepare_benchmark,
+)
 from serve_app.operations.measuring import (
     MeasureOptions,
     build_manifest,
@@ -152,3 +158,25 @@ async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
         assert manifest.samples == str(options.samples)
     # One for each of the two prompts of the first run.
     assert model.requests == 2
+
+
+async def test_questions_about_an_assistant_are_measured_through_it(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    desk = AssistantSettings(database="demo_erp", tables=("sales.*",))
+    settings = wiring.settings.model_copy(update={"assistants": {"desk": desk}})
+    question = "SELECT count(*) FROM orders"
+    examples = tuple(
+        build_example(f"q{at}", database="desk", question=question, golds=(gold,))
+        for at, gold in enumerate((question, "SELECT count(*) FROM employees"))
+    )
+    benchmark = Benchmark("mini", "postgres", examples, {"desk": Configured()}, "0" * 64)
+    ready = await prepare_benchmark(settings, benchmark, SilentReporter())
+    assert ready.benchmark.dialect == "postgres"
+    options = MeasureOptions(tmp_path, "mini.jsonl")
+    (folder,) = await measure(
+        ready, build_variants(settings, [2]), options, SilentReporter(), engine=EchoEngine()
+    )
+    _, (right, hidden) = read_run(folder)
+    assert right.correct
+    assert "not_permitted" in hidden.gold_error
