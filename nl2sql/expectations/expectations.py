@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
-from nl2sql.expectations.asked_comparisons import Comparison, list_comparisons
 from nl2sql.languages.english import NUMBER_WORDS, read_number
 
 _SUPERLATIVE = (
@@ -97,8 +96,8 @@ class Expectations:
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
     ``average``: an average. ``best``: one or few rows at one end of an order; ``highest`` says at
-    which end; ``descending`` is the direction of a requested order. ``comparisons``: those with
-    figures. ``decimals``: figures should be rounded to so many.
+    which end; ``descending`` is the direction of a requested order. ``decimals``: figures should
+    be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -110,7 +109,6 @@ class Expectations:
     negated: bool = False
     descending: bool | None = None
     highest: bool | None = None
-    comparisons: tuple[Comparison, ...] = ()
     decimals: int | None = None
     parts: int = 1
 
@@ -135,7 +133,6 @@ def read_expectations(question: str) -> Expectations:
     columns = count_columns(text)
     grouped = _GROUPED.search(text) is not None
     rows = _read_rows(text)
-    negated = _NEGATED.search(text) is not None
     best = rows is not None or _ONE_BEST.search(text) is not None
     return Expectations(
         columns=columns,
@@ -144,11 +141,9 @@ def read_expectations(question: str) -> Expectations:
         average=_AVERAGE.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
-        negated=negated,
+        negated=_NEGATED.search(text) is not None,
         descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
-        # "Not more than 3" inverts the comparison, but a negation may also concern something else.
-        comparisons=() if negated else tuple(list_comparisons(text)),
         decimals=_read_decimals(text),
         parts=1 + len(_FURTHER.findall(text)),
     )

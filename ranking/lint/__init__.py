@@ -14,17 +14,15 @@ from collections.abc import Callable, Iterable
 
 from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
-from ranking.lint.comparisons import number_compared_with_text, unlisted_code
-from ranking.lint.joins import cartesian_join, join_off_keys, outer_column, unused_join
+from ranking.lint.comparisons import unlisted_code
+from ranking.lint.joins import join_off_keys, outer_column, unused_join
 from ranking.lint.outputs import aggregate_without_group, measure_without_filter, ungrouped_column
 from ranking.query import Query
 
 RULES: tuple[Callable[[Query], Finding | None], ...] = (
     # Errors.
-    cartesian_join,
     join_off_keys,
     outer_column,
-    number_compared_with_text,
     aggregate_without_group,
     unlisted_code,
     # Warnings.

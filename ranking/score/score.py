@@ -25,7 +25,7 @@ from nl2sql.types import (
 )
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
-from ranking.score.condition_terms import measure_comparisons, measure_literals
+from ranking.score.condition_terms import measure_literals
 from ranking.score.name_terms import (
     measure_asked_outputs,
     measure_coverage,
@@ -68,7 +68,6 @@ def score_candidate(
         expected = read_expectations(question.english)
         measured += chain(
             measure_shape(expected, query),
-            measure_comparisons(expected, query),
             measure_outputs(question.english, query),
             measure_asked_outputs(question.english, query),
             measure_coverage(f"{question.english} {question.evidence}", candidate.sql, query, uses),
