@@ -40,6 +40,10 @@ _ORDINAL_QUARTER = re.compile(
     rf"\b(?:(\d)(?:st|nd|rd|th)|({'|'.join(ORDINAL_WORDS)})) quarter\b", re.IGNORECASE
 )
 _QUARTER = re.compile(r"\b[Qq](?=[1-9]\b|:)")
+# The code, the sign and the name of a currency are one word: "€500" is "500 euros".
+_CURRENCIES = {"eur": "euro", "€": "euro", "usd": "dollar", "$": "dollar"}
+_CURRENCIES |= {"gbp": "pound", "£": "pound"}
+_SIGN_FIRST = re.compile(r"([€$£]) ?([0-9](?:[0-9.,]*[0-9])?)")
 _POSSESSIVE = re.compile(r"['\u2019]s?\b")
 _TOKEN = re.compile(
     rf"{SLOT.pattern}"
@@ -86,7 +90,8 @@ def read_tokens(text: str) -> list[Token]:
     for dates in _DATES:
         text = dates.sub(_write_date, text)
     text = _ORDINAL_QUARTER.sub(_write_quarter, text)
-    return [_read_token(match) for match in _TOKEN.finditer(_QUARTER.sub("quarter ", text))]
+    text = _QUARTER.sub("quarter ", _SIGN_FIRST.sub(r"\2 \1", text))
+    return [_read_token(match) for match in _TOKEN.finditer(text)]
 
 
 def _write_date(match: re.Match[str]) -> str:
@@ -110,7 +115,7 @@ def _read_token(match: re.Match[str]) -> Token:
     # The 3 of "Q3" is a number, and the 1 of "A1" none.
     is_number = text.isascii() and text.isdecimal()
     number = text if is_number else str(NUMBER_WORDS.get(text.lower(), ""))
-    return Token(text, word, number=number)
+    return Token(text, _CURRENCIES.get(word, word), number=number)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -117,6 +117,9 @@ def test_values_are_told_apart_by_the_words_before_them() -> None:
     assert found == {"amount": "2025", "year": "2024"}
     assert match("in 2024, orders of more than 2.50 euros", phrasing, **both)["amount"] == "2.50"
     assert match("orders of 2025 euros more than in 2024", phrasing, **both) is None
+    for spelt in ("€50", "€ 50", "50 EUR", "50 €"):
+        assert match(f"orders of more than {spelt} in 2024", phrasing, **both)["amount"] == "50"
+    assert match("orders of more than $50 in 2024", phrasing, **both) is None
     # One, or a thousand?
     assert match("orders of more than 1.000 euros in 2024", phrasing, **both) is None
     days = match("orders from May 3rd, 2024 to 2024-06-01", "orders from :a to :b", a=DAY, b=DAY)
