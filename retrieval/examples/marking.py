@@ -141,7 +141,7 @@ def _choose_name(column: exp.Expr, taken: set[str]) -> str:
     named = next(column.find_all(exp.Column))
     part = column.this.name if isinstance(column, exp.Extract) else column.key
     words = [part.lower()] if part.lower() in _DATE_PARTS else split_words(named.name)
-    if words[-1:] and words[-1] in _GENERIC and named.table:
+    if len(words) == 1 and words[0] in _GENERIC and named.table:
         words = split_words(named.table)
     name = re.sub("[^a-z_]", "", "_".join(words)).strip("_") or "value"
     while name in taken:

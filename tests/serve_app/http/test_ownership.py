@@ -12,8 +12,11 @@ import httpx
 import pytest
 
 from nl2sql.types import Entitlement, Principal
+from retrieval.examples.pairs import Pair
 from retrieval.index_store.credentials import ApiKeyStore
+from serve_app.composition.examples import add_examples
 from serve_app.composition.wiring import Wiring
+from serve_app.reporting import SilentReporter
 from tests.serve_app.page_service import MEMBER, PageService, open_page_service
 
 SECRET = "zacharias"
@@ -83,3 +86,60 @@ async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) ->
         response = await keys.send(RIGHT_TAKEN, method, path)
         assert response.is_success or response.status_code == 404, (path, response.text)
     assert SECRET not in (await keys.send(OWNER, "GET", "/conversations")).text
+
+
+HIDDEN_NAME = """
+SELECT last_name FROM employees WHERE department_id NOT IN (31, 7)
+EXCEPT SELECT last_name FROM employees WHERE department_id IN (31, 7) ORDER BY 1 LIMIT 1
+"""
+
+
+async def test_what_people_verify_reaches_nobody_with_other_rights(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a reviewer's question nor the default of an imported query."""
+    async with open_page_service(wiring, monkeypatch) as service:
+        ((name,),) = (await service.run("ada", HIDDEN_NAME)).json()["rows"]
+        query = "SELECT count(*) FROM employees WHERE last_name = {}"
+        given = {
+            "question": f"How many employees are called {name}?",
+            "sql": query.format(f"'{name}'"),
+            "verdict": "right",
+            "parameters": ["last_name"],
+        }
+        assert (await service.send("ada", "POST", "/feedback", json=given)).is_success
+        wrong = {"question": f"Who is {name}?", "sql": given["sql"], "verdict": "wrong"}
+        entry = (await service.send("ada", "POST", "/feedback", json=wrong)).json()["id"]
+        pair = Pair.model_validate(
+            {
+                "question": "How many people have the surname :surname?",
+                "phrasings": ["How many people have that surname?"],
+                "sql": query.format(":surname"),
+                "parameters": {
+                    "surname": {"type": "text", "default": name, "column": "hr.employees.last_name"}
+                },
+            }
+        )
+        who = Principal("ops")
+        report = await add_examples(wiring, "demo_erp", [pair], who, SilentReporter())
+        assert report.left_out == ()
+        ways: list[tuple[str, str, dict[str, object] | None]] = [
+            ("GET", "/databases/demo_erp/suggestions", None),
+            ("POST", "/query", {"question": "How many people have that surname?", "trace": True}),
+            ("POST", "/query", {"question": "How many employees are called X?", "trace": True}),
+            ("GET", "/feedback?verdict=right", None),
+            ("GET", "/feedback", None),
+            ("GET", f"/feedback/{entry}/exam", None),
+            ("POST", f"/feedback/{entry}/trial", {}),
+        ]
+        told = {
+            person: [
+                name in (await service.send(person, method, path, json=body)).text
+                for method, path, body in ways
+            ]
+            for person in ("ada", "mia", "noa", "cleo", "eve")
+        }
+        nothing = [False] * len(ways)
+        # The exam leaves out the entry's own question, and no other was called right.
+        assert told.pop("ada")[:5] == [True] * 5
+        assert told == dict.fromkeys(told, nothing)
