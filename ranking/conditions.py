@@ -16,14 +16,13 @@ _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.IL
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison of a column or an expression, ``subject``, with a literal.
+    """A comparison, ``node``, of a column or an expression with a literal.
 
     ``use`` is the column, if it is known. ``is_shown``: a text that is stored in a column if the
     query finds anything.
     """
 
     node: exp.Expr
-    subject: exp.Expr
     literal: exp.Literal
     use: ColumnUse | None
     is_shown: bool = False
@@ -39,8 +38,8 @@ def list_conditions(query: Query) -> Iterator[Condition]:
 
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT 1 FROM t WHERE 'x' = a AND b IN (1, 2)", "sqlite")
-    >>> [(condition.subject.sql(), condition.text) for condition in list_conditions(query)]
-    [('a', 'x'), ('b', '1'), ('b', '2')]
+    >>> [condition.text for condition in list_conditions(query)]
+    ['x', '1', '2']
     """
     needed = {id(node) for node in _list_needed(query.tree)}
     for node in query.find_all(*_COMPARED, exp.In, exp.Between):
@@ -56,7 +55,7 @@ def list_conditions(query: Query) -> Iterator[Condition]:
         for literal in compared:
             if isinstance(literal, exp.Literal):
                 is_shown = id(node) in needed and literal.is_string
-                yield Condition(node, subject, literal, query.resolve(subject), is_shown)
+                yield Condition(node, literal, query.resolve(subject), is_shown)
 
 
 def _list_needed(tree: exp.Expr | None) -> Iterator[exp.Expr]:

@@ -80,12 +80,11 @@ Progress = Callable[[int, int], None]
 class ValuesReport:
     """The result of a run. ``skipped`` has pairs of ``schema.table.column`` and a reason.
 
-    ``columns`` and ``values`` count everything stored, ``read`` the columns that this run read.
+    ``columns`` and ``values`` count everything stored.
     """
 
     columns: int = 0
     values: int = 0
-    read: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
     def describe(self) -> str:
@@ -201,7 +200,6 @@ class _Refresh:
                 longest=_LONGEST_VALUE,
                 timeout_ms=left_ms,
             )
-            self.report.read += 1
             took_ms = (time.monotonic() - start) * 1000
             if isinstance(found, Unreadable) and found.timed_out:
                 took_ms = _TABLE_TIMEOUT_MS
