@@ -8,7 +8,6 @@ In languages other than English, all words must be equal, in their order.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
@@ -16,7 +15,6 @@ from math import prod
 from typing import NamedTuple
 
 from nl2sql.catalog import Catalog
-from nl2sql.languages.detection import find_language
 from nl2sql.languages.english import TIME_WORDS
 from nl2sql.types import ValueMatch
 from nl2sql.words import STOP_WORDS, split_words
@@ -27,13 +25,11 @@ from retrieval.examples.question_items import (
     Token,
     read_items,
     read_phrasing,
-    read_tokens,
+    read_text,
 )
 from retrieval.values.phrases import GENERIC, fold_text, fold_words
 from retrieval.vocabulary.terms import expand_words, related_words
 
-_PAST = frozenset(("was", "were", "had", "did"))
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _WITHOUT_SYNONYMS = GENERIC | TIME_WORDS | set("income earning gain cost charge".split())
 _ENDINGS = ("d", "ed", "ing")
 _MOST_TOKENS = 80
@@ -62,7 +58,8 @@ def match_pattern(
     ``said`` are values of its columns that the question names, ``schema_words`` are
     ``list_schema_words`` of what the principal sees.
     """
-    tokens, language = read_tokens(question), find_language(question)
+    asked, texts = read_text(question), pair.texts
+    tokens = asked.tokens
     if len(tokens) > _MOST_TOKENS or any(token.slot for token in tokens):
         return None
     spans = {
@@ -70,16 +67,16 @@ def match_pattern(
         for name, parameter in pair.parameters.items()
     }
     for phrasing in (pair.question, *pair.phrasings):
+        named = read_text(phrasing)
         # "Who was the head?" is not who it is now.
-        is_other_time = _is_past(tokens) and not _is_past(read_tokens(phrasing))
-        if is_other_time or find_language(phrasing) != language:
+        if asked.language != named.language or (asked.is_past and not named.is_past):
             continue
-        wanted = read_phrasing(phrasing, pair.texts)
+        wanted = read_phrasing(phrasing, texts)
         slots = {name: spans[name] for name in SLOT.findall(phrasing)}
         found: list[dict[str, str]] = []
         for put, values in _put_slots(tokens, slots):
-            asked = read_items(put, pair.texts, language)
-            if values not in found and _is_same(asked, wanted, schema_words):
+            items = read_items(put, texts, asked.language)
+            if values not in found and _is_same(items, wanted, schema_words):
                 found.append(values)
         if len(found) == 1:
             return {**pair.defaults, **found[0]}
@@ -151,13 +148,6 @@ def _put_slots(
 
 
 # -- comparing -----------------------------------------------------------------------------------
-
-
-def _is_past(tokens: Sequence[Token]) -> bool:
-    """Whether it asks what was, and does not say when; "were cancelled" says what is now."""
-    raw = [token.text.lower() for token in tokens]
-    has_time = any(token.date or _YEAR.fullmatch(token.number) for token in tokens)
-    return not (has_time or _PAST.isdisjoint(raw) or any(word.endswith("ed") for word in raw))
 
 
 def _is_same(asked: Reading, wanted: Reading, schema_words: Collection[str]) -> bool:

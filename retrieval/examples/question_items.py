@@ -44,6 +44,8 @@ _QUARTER = re.compile(r"\b[Qq](?=[1-9]\b|:)")
 _CURRENCIES = {"eur": "euro", "€": "euro", "usd": "dollar", "$": "dollar"}
 _CURRENCIES |= {"gbp": "pound", "£": "pound"}
 _SIGN_FIRST = re.compile(r"([€$£]) ?([0-9](?:[0-9.,]*[0-9])?)")
+_PAST = frozenset(("was", "were", "had", "did"))
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _POSSESSIVE = re.compile(r"['\u2019]s?\b")
 _TOKEN = re.compile(
     rf"{SLOT.pattern}"
@@ -71,6 +73,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """A question or phrasing. ``is_past``: it asks what was, and does not say when."""
+
+    tokens: tuple[Token, ...]
+    language: str
+    is_past: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The content words of a question in their order, and its parameters in any.
 
@@ -84,14 +95,25 @@ class Reading:
     did: bool = False
 
 
-def read_tokens(text: str) -> list[Token]:
-    """The tokens; "third quarter" and "Q3" are two, and so are dates with names of months one."""
+# A question is compared with many phrasings, and a phrasing with many questions.
+@lru_cache(maxsize=1 << 13)
+def read_text(text: str) -> Text:
+    """Its tokens; "third quarter" and "Q3" are two, and dates with names of months are one."""
+    language = find_language(text)
     text = _POSSESSIVE.sub("", text)
     for dates in _DATES:
         text = dates.sub(_write_date, text)
     text = _ORDINAL_QUARTER.sub(_write_quarter, text)
     text = _QUARTER.sub("quarter ", _SIGN_FIRST.sub(r"\2 \1", text))
-    return [_read_token(match) for match in _TOKEN.finditer(text)]
+    tokens = tuple(_read_token(match) for match in _TOKEN.finditer(text))
+    return Text(tokens, language, _is_past(tokens))
+
+
+def _is_past(tokens: Sequence[Token]) -> bool:
+    """As "who was"; "were cancelled" says what is now."""
+    raw = [token.text.lower() for token in tokens]
+    has_time = any(token.date or _YEAR.fullmatch(token.number) for token in tokens)
+    return not (has_time or _PAST.isdisjoint(raw) or any(word.endswith("ed") for word in raw))
 
 
 def _write_date(match: re.Match[str]) -> str:
@@ -121,7 +143,8 @@ def _read_token(match: re.Match[str]) -> Token:
 @lru_cache(maxsize=1 << 12)
 def read_phrasing(phrasing: str, texts: frozenset[str]) -> Reading:
     """The items of a phrasing; ``texts`` are its parameters that are texts."""
-    return read_items(read_tokens(phrasing), texts, find_language(phrasing))
+    read = read_text(phrasing)
+    return read_items(read.tokens, texts, read.language)
 
 
 def read_items(tokens: Sequence[Token], texts: Collection[str], language: str) -> Reading:
