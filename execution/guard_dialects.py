@@ -23,6 +23,7 @@ from execution.parsing.plain_dialect import read_span, remove_parentheses
 from execution.postgres.dialect import GuardedPostgres
 from execution.sqlite.dialect import GuardedSqlite, record_spelling, restore_spelling
 from nl2sql.sql import parsing
+from nl2sql.sql.nodes import list_selects
 from nl2sql.sql.parsing import MOST_CHARS
 
 _HEADING = "heading"
@@ -84,13 +85,8 @@ def keep_heading(column: exp.Column) -> None:
 
 def list_headings(query: exp.Expr | None) -> Iterator[str]:
     """The names that were written here for the outputs of a query, or of its parts."""
-    if isinstance(query, exp.SetOperation):
-        yield from list_headings(query.this)
-        yield from list_headings(query.expression)
-    elif isinstance(query, exp.Subquery):
-        yield from list_headings(query.this)
-    elif isinstance(query, exp.Select):
-        for output in query.expressions:
+    for select in list_selects(query):
+        for output in select.expressions:
             name = output.args.get("alias") if isinstance(output, exp.Alias) else None
             if isinstance(name, exp.Identifier) and name.meta_get(_HEADING):
                 yield name.name

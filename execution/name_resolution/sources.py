@@ -7,7 +7,7 @@ walk.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -50,20 +50,14 @@ class Walk(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class SourceFinder:
     """Makes the sources of queries known, and notes in ``found`` what it came by."""
 
-    def __init__(
-        self,
-        walk: Walk,
-        resolver: NameResolver,
-        columns: ColumnFinder,
-        found: Resolution,
-    ) -> None:
-        self._walk = walk
-        self._resolver = resolver
-        self._columns = columns
-        self._found = found
+    walk: Walk
+    resolver: NameResolver
+    columns: ColumnFinder
+    found: Resolution
 
     def add_joins(
         self, columns: tuple[str, ...], joins: Sequence[exp.Join], scope: Scope, ctes: Ctes
@@ -71,8 +65,8 @@ class SourceFinder:
         """Makes the right sides known; all columns, ``columns`` those of the left, in order."""
         for join in joins:
             right = self.add_source(join.this, scope, ctes)
-            shared = [self._columns.read_using(name) for name in join.args.get("using") or ()]
-            columns = merge_columns(columns, right, join, shared, self._resolver.dialect)
+            shared = [self.columns.read_using(name) for name in join.args.get("using") or ()]
+            columns = merge_columns(columns, right, join, shared, self.resolver.dialect)
         return columns
 
     def add_source(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
@@ -87,22 +81,22 @@ class SourceFinder:
         if isinstance(node, exp.Lateral):
             return self._add_lateral(node, scope, ctes)
         if isinstance(node, exp.Values):
-            self._walk.resolve_within(node.expressions, Scope(scope.parent), ctes)
-            source = Source(name_values(node, self._resolver.dialect), origin=node)
+            self.walk.resolve_within(node.expressions, Scope(scope.parent), ctes)
+            source = Source(name_values(node, self.resolver.dialect), origin=node)
             return self._name(node, source, scope).columns
         if isinstance(node, exp.Unnest):
-            self._walk.resolve_within(node.expressions, Scope(scope), ctes)
+            self.walk.resolve_within(node.expressions, Scope(scope), ctes)
             return self._name(node, Source((), origin=node), scope).columns
         kind = type(node).__name__
         raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
 
     def _add_table(self, node: exp.Table, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         check_args(node, TABLE_ARGS)
-        self._found.seen.add(id(node))
+        self.found.seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             # What it names is around it, as with a subquery.
-            self._walk.resolve_within(node.this, Scope(scope), ctes)
+            self.walk.resolve_within(node.this, Scope(scope), ctes)
             columns = self._name(node, Source((), origin=node.this), scope).columns
         elif node.args.get("ordinality"):
             raise refuse_node(node, "ORDINALITY is for functions only.")
@@ -116,11 +110,11 @@ class SourceFinder:
     def _add_named(self, node: exp.Table, scope: Scope, ctes: Ctes) -> Source:
         """A physical table, or a CTE, which takes precedence where no schema is named."""
         is_bare = isinstance(node.this, exp.Identifier) and not node.args.get("db")
-        cte = ctes.get(self._resolver.fold(node.this)) if is_bare else None
+        cte = ctes.get(self.resolver.fold(node.this)) if is_bare else None
         if cte is None:
-            table = self._resolver.find_table(node)
-            source = self._name(node, Source(self._resolver.list_columns(table), table), scope)
-            self._found.tables.append((node, table, source))
+            table = self.resolver.find_table(node)
+            source = self._name(node, Source(self.resolver.list_columns(table), table), scope)
+            self.found.tables.append((node, table, source))
             return source
         if not cte.new_name:
             raise Unresolved(
@@ -137,7 +131,7 @@ class SourceFinder:
     def _add_subquery(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if isinstance(node.this, exp.Query | exp.Values):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
-            columns = self._walk.resolve_query(node, scope.parent, ctes)
+            columns = self.walk.resolve_query(node, scope.parent, ctes)
             return self._name(node, Source(columns, origin=node), scope).columns
         check_args(node, SUBQUERY_ARGS)
         if node.args.get("alias") is None:
@@ -153,9 +147,9 @@ class SourceFinder:
             raise refuse_node(node, "Such a LATERAL is not allowed.")
         inner = node.this
         if isinstance(inner, exp.Subquery):
-            source = Source(self._walk.resolve_query(inner, scope, ctes), origin=inner)
+            source = Source(self.walk.resolve_query(inner, scope, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
-            self._walk.resolve_within(list(inner.iter_expressions()), Scope(scope), ctes)
+            self.walk.resolve_within(list(inner.iter_expressions()), Scope(scope), ctes)
             source = Source((), origin=inner)
         else:
             kind = type(inner).__name__
@@ -166,15 +160,15 @@ class SourceFinder:
         """Puts the source under its alias or name, which no other may bear."""
         name = self._find_name(node)
         if is_function(node):
-            outputs = name_outputs(node, name, self._resolver.dialect)
-            given = [self._resolver.fold(column) for column in take_new_names(node)]
+            outputs = name_outputs(node, name, self.resolver.dialect)
+            given = [self.resolver.fold(column) for column in take_new_names(node)]
             source = replace(source, columns=rename_columns(outputs, given, name))
-            if self._resolver.dialect == "postgres":
+            if self.resolver.dialect == "postgres":
                 write_names(node, name, source.columns)
         elif isinstance(alias := node.args.get("alias"), exp.TableAlias) and alias.columns:
             # New names go by the order of the columns.
-            self._columns.use_all(source)
-            given = [self._resolver.fold(column) for column in alias.columns]
+            self.columns.use_all(source)
+            given = [self.resolver.fold(column) for column in alias.columns]
             source.columns = rename_columns(source.columns, given, name)
             source.renamed = True
         # Nobody can name what has no name, but its columns are known.
@@ -195,15 +189,15 @@ class SourceFinder:
         elif identifier is None:
             identifier = node
         if isinstance(identifier, exp.Identifier):
-            return self._resolver.fold(identifier)
+            return self.resolver.fold(identifier)
         return name_function(identifier) if isinstance(identifier, exp.Func) else ""
 
     def resolve_join(self, join: exp.Join, scope: Scope, ctes: Ctes) -> None:
         """Resolves a join's condition, or the columns that it shares. Raises Unresolved."""
-        check_join(join, self._resolver.dialect)
+        check_join(join, self.resolver.dialect)
         if join.method == "NATURAL":
             for source in scope.sources.values():
-                self._columns.use_all(source)
-        self._walk.resolve_within(join.args.get("on"), scope, ctes)
+                self.columns.use_all(source)
+        self.walk.resolve_within(join.args.get("on"), scope, ctes)
         for column in join.args.get("using") or ():
-            self._columns.resolve_using(column, scope)
+            self.columns.resolve_using(column, scope)

@@ -34,6 +34,11 @@ class Draw:
     temperature: float
 
 
+def draw_one(seed: int) -> Draw:
+    """The likeliest answer alone."""
+    return Draw(VARIANTS[0], 1, seed, temperature=0.0)
+
+
 def deal_samples(
     k: int | Literal["adaptive"], *, seed: int, temperature: float, round_number: int = 0
 ) -> tuple[tuple[Draw, ...], bool]:
@@ -48,7 +53,7 @@ def deal_samples(
     ([('standard', 5, 0), ('narrow', 4, 1009)], False)
     """
     if k == 1:
-        return (Draw(VARIANTS[0], 1, seed, 0.0),), False
+        return (draw_one(seed),), False
     count = MOST_ADAPTIVE_K if k == "adaptive" else k
     shares = (count - count // 2, count // 2)
     if count < _FEWEST_EACH * len(VARIANTS):

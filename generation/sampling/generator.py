@@ -10,7 +10,7 @@ from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
 from generation.gathering import gather_until
 from generation.prompts.prompt_builder import PromptBuilder
-from generation.sampling.allocation import VARIANTS, deal_samples
+from generation.sampling.allocation import VARIANTS, Draw, deal_samples, draw_one
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompts import ANSWER_END, ANSWER_START
@@ -68,13 +68,8 @@ class CandidateGenerator:
         Raises PromptTooLong, EngineUnavailable.
         """
         prompt, _ = await self._builder.build(question, context, Plan(), VARIANTS[0])
-        completions = await self._sample(
-            prompt,
-            k=1,
-            seed=question.seed,
-            temperature=0.0,
-            max_tokens=min(_DRAFT_TOKENS, self._settings.sampling.max_tokens),
-        )
+        most = min(_DRAFT_TOKENS, self._settings.sampling.max_tokens)
+        completions = await self._sample(prompt, draw_one(question.seed), most)
         return DraftQuery(
             await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect),
             completions.prompt_tokens,
@@ -87,7 +82,7 @@ class CandidateGenerator:
         Returns its number of tokens. Raises PromptTooLong, EngineUnavailable.
         """
         prompt = await self._builder.build_beginning(context)
-        read = await self._sample(prompt, k=1, seed=0, temperature=0.0, max_tokens=1)
+        read = await self._sample(prompt, draw_one(0), max_tokens=1)
         return read.prompt_tokens
 
     async def generate(
@@ -121,14 +116,7 @@ class CandidateGenerator:
         results = await gather_until(
             deadline,
             [
-                self._sample(
-                    prompt,
-                    k=draw.k,
-                    seed=draw.seed,
-                    temperature=draw.temperature,
-                    max_tokens=sampling.max_tokens,
-                    time_limit_s=deadline.left_s,
-                )
+                self._sample(prompt, draw, sampling.max_tokens, deadline.left_s)
                 for draw, (prompt, _) in zip(draws, written, strict=True)
             ],
             lambda completions: bool(completions.texts),
@@ -158,19 +146,16 @@ class CandidateGenerator:
     async def _sample(
         self,
         prompt: Prompt,
-        *,
-        k: int,
-        seed: int,
-        temperature: float,
+        draw: Draw,
         max_tokens: int,
         time_limit_s: float | None = None,
     ) -> Completions:
         return await self._engine.sample(
             SamplingRequest(
                 prompt=prompt,
-                k=k,
-                seed=seed,
-                temperature=temperature,
+                k=draw.k,
+                seed=draw.seed,
+                temperature=draw.temperature,
                 max_tokens=max_tokens,
                 answer_start=ANSWER_START,
                 stop=(ANSWER_END,),

@@ -36,6 +36,23 @@ def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
                         add(child)
 
 
+def list_selects(query: exp.Expr | None) -> Iterator[exp.Select]:
+    """The SELECTs that make the rows of a query: several in a UNION, EXCEPT or INTERSECT.
+
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> query = parse_one("SELECT a UNION (SELECT b EXCEPT SELECT c)", "postgres")
+    >>> [select.selects[0].name for select in list_selects(query)]
+    ['a', 'b', 'c']
+    """
+    if isinstance(query, exp.SetOperation):
+        yield from list_selects(query.this)
+        yield from list_selects(query.expression)
+    elif isinstance(query, exp.Subquery):
+        yield from list_selects(query.this)
+    elif isinstance(query, exp.Select):
+        yield query
+
+
 def read_identifier(node: object, dialect: str) -> str:
     """The folded name that the database reads in an identifier; empty for any other node.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -12,7 +11,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
-from nl2sql.sql.nodes import Node, find_all
+from nl2sql.sql.nodes import Node, find_all, list_selects
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
@@ -58,7 +57,7 @@ class Original:
     @property
     def outermost(self) -> list[SelectScope]:
         """The SELECTs that make the result's rows: several in a UNION, EXCEPT or INTERSECT."""
-        found = {id(select) for select in _list_branches(self.tree)}
+        found = {id(select) for select in list_selects(self.tree)}
         return [scope for scope in self.scopes if id(scope.select) in found]
 
     @cached_property
@@ -121,13 +120,3 @@ def add_condition(select: exp.Select, condition: exp.Expr) -> None:
         this = where.this
         left = exp.Paren(this=this.copy()) if isinstance(this, exp.Or) else this.copy()
         where.set("this", exp.And(this=left, expression=condition))
-
-
-def _list_branches(tree: exp.Expr) -> Iterator[exp.Select]:
-    if isinstance(tree, exp.SetOperation):
-        yield from _list_branches(tree.left)
-        yield from _list_branches(tree.right)
-    elif isinstance(tree, exp.Subquery):
-        yield from _list_branches(tree.this)
-    elif isinstance(tree, exp.Select):
-        yield tree

@@ -46,7 +46,7 @@ class BoundedBodies:
         self._open: dict[asyncio.Timeout, None] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in _BODILESS:
+        if scope["method"] in _BODILESS:
             await self._app(scope, receive, send)
             return
         is_open = scope["path"] in self._open_paths

@@ -80,9 +80,6 @@ class Identification:
         self._identifier = identifier
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         principal: Principal | None = None
         try:
             # Several headers are refused: a proxy in front may have checked another of them.
@@ -112,7 +109,7 @@ class RequestLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal: Principal | None = scope.get("state", {}).get("principal")
-        if scope["type"] != "http" or principal is None or scope["path"] in PROBES:
+        if principal is None or scope["path"] in PROBES:
             await self._app(scope, receive, send)
             return
         try:

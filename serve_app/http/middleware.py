@@ -52,7 +52,7 @@ def add_middleware(
     Without ``identifier`` only what the settings alone can decide is checked; without ``meter``
     requests are not counted.
     """
-    serve = settings.serve
+    serve, routes = settings.serve, app
     app = BoundedBodies(app, settings.limits.body_bytes, open_paths=(SIGN_IN, SIGN_OUT))
     if meter is not None:
         app = RequestLimit(app, meter)
@@ -74,4 +74,4 @@ def add_middleware(
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))
-    return OriginCheck(app, hosts, serve.allowed_origins)
+    return OriginCheck(app, hosts, serve.allowed_origins, routes=routes)

@@ -83,13 +83,18 @@ def _is_address(host: str) -> bool:
 class OriginCheck:
     """The outermost middleware: answers 421 and 403, and adds headers to every response.
 
+    What is no request, such as the server's start, goes to ``routes`` without further checks.
+
     Allows pages of ``origins`` and of the service itself, and clients that are not web pages.
     Leaves ``is_foreign`` in the scope's state: a health check may use any host name, and then gets
     a shorter answer. Errors under ``/v1`` leave in OpenAI's form.
     """
 
-    def __init__(self, app: ASGIApp, hosts: HostRule, origins: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: HostRule, origins: Collection[str], *, routes: ASGIApp
+    ) -> None:
         self._app = app
+        self._routes = routes
         self._hosts = hosts
         self._origins = origins
 
@@ -98,7 +103,7 @@ class OriginCheck:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._routes(scope, receive, send)
             return
 
         if scope["path"].startswith(OPENAI_PREFIX):

@@ -32,9 +32,6 @@ class ResourceMetadata:
         self._public_url = public_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         path = scope["path"]
         if path in _RESOURCES and scope["method"] in ("GET", "HEAD"):
             await self._build_metadata(scope, path)(scope, receive, send)

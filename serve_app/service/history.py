@@ -21,10 +21,8 @@ from retrieval.conversations import GuardedConversations
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
 from serve_app.service.rendering import copy_fields
-from serve_app.service.request_checks import NotFound, check_session, check_text
+from serve_app.service.request_checks import MOST_SEARCH_CHARS, NotFound, check_session, check_text
 from serve_app.settings import Settings
-
-_LONGEST_SEARCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class HistoryService:
         self, principal: Principal, *, search: str, after: str, most: int
     ) -> ConversationsResponse:
         """A page of conversations, the latest first. Raises InvalidRequest."""
-        search = check_text("search", search, _LONGEST_SEARCH)
+        search = check_text("search", search, MOST_SEARCH_CHARS)
         databases = self.settings.database_names(principal)
         async with self._record("list_conversations", principal):
             page, following = await self.conversations.list_latest(

@@ -19,6 +19,8 @@ SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 MOST_QUESTION_CHARS = 4000
 """The longest question."""
+MOST_SEARCH_CHARS = 200
+"""The longest text that tables, columns and conversations are searched for."""
 
 
 class NotFound(InvalidRequest):

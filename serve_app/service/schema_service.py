@@ -24,12 +24,11 @@ from retrieval.table_browser import IndexedTables
 from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import QueryService
 from serve_app.service.rendering import copy_fields
-from serve_app.service.request_checks import NotFound, check_filled, check_text
+from serve_app.service.request_checks import MOST_SEARCH_CHARS, NotFound, check_filled, check_text
 from serve_app.settings import Settings
 
 MOST_SUGGESTIONS = 8
 
-_LONGEST_SEARCH = 200
 _LONGEST_NAME = 300
 # Tables from which questions are made.
 _MOST_READ = 200
@@ -72,7 +71,7 @@ class SchemaService:
         self, database: str, search: str, principal: Principal, after: str, most: int
     ) -> TablesResponse:
         """A page of the tables that match. Raises also InvalidRequest."""
-        search = check_text("search", search, _LONGEST_SEARCH)
+        search = check_text("search", search, MOST_SEARCH_CHARS)
         database = self.settings.database_name(database, principal)
         async with self.accounting.record(f"find_tables: {search}", database, principal):
             return await self.tables.find_tables(database, search, principal, after, most)

@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -47,44 +48,38 @@ def copy_file(source: Path, target: Path) -> None:
     target.chmod(0o600)
 
 
+@dataclass(frozen=True, slots=True)
 class _CopyBuilder:
-    def __init__(
-        self,
-        connection: sqlite3.Connection | duckdb.DuckDBPyConnection,
-        catalog: Catalog,
-        roles: Sequence[Grants],
-        form: str,
-    ) -> None:
-        self._connection = connection
-        self._catalog = catalog
-        self._roles = roles
-        self._form = form
-        self._seen: dict[tuple[int, str], str] = {}
+    connection: sqlite3.Connection | duckdb.DuckDBPyConnection
+    catalog: Catalog
+    roles: Sequence[Grants]
+    form: str
+    seen: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def build(self) -> None:
-        tables = [table for table in self._catalog.tables if table.kind == "table"]
+        tables = [table for table in self.catalog.tables if table.kind == "table"]
         # All before any table is made anew: parents decide about other tables.
         columns = [self._keep(f"kept_{number}", table) for number, table in enumerate(tables)]
         self._drop([quote(table.qualified) for table in tables])
         for number, table in enumerate(tables):
             if columns[number]:
                 self._rebuild(f"kept_{number}", table, columns[number])
-        for view in self._catalog.tables:
+        for view in self.catalog.tables:
             # A view that is seen stays: its tables are looked for only when it is read.
-            if view.kind != "table" and not any(view.qualified in role for role in self._roles):
-                self._connection.execute(f"DROP VIEW IF EXISTS {quote(view.qualified)}")
+            if view.kind != "table" and not any(view.qualified in role for role in self.roles):
+                self.connection.execute(f"DROP VIEW IF EXISTS {quote(view.qualified)}")
 
     def _keep(self, kept: str, table: Table) -> list[Column]:
         """Puts what is seen of the table into ``kept``; the columns that are left of it."""
         name = table.qualified
-        seeing = {number: role[name] for number, role in enumerate(self._roles) if name in role}
+        seeing = {number: role[name] for number, role in enumerate(self.roles) if name in role}
         columns = [
             column
             for column in table.columns
             if any(column.name not in grant.hidden for grant in seeing.values())
         ]
         values = [self._render_column(column.name, name, seeing) for column in columns]
-        self._connection.execute(
+        self.connection.execute(
             f"CREATE TEMP TABLE {kept} AS SELECT {', '.join(['t.rowid AS row_id', *values])}"
             f" FROM {quote(name)} AS t WHERE {self._render_seen(name, seeing)}"
         )
@@ -94,7 +89,7 @@ class _CopyBuilder:
         while names:
             name = names.pop(0)
             try:
-                self._connection.execute(f"DROP TABLE {name}")
+                self.connection.execute(f"DROP TABLE {name}")
             except duckdb.CatalogException:
                 # Tables that others refer to go last.
                 names.append(name)
@@ -103,16 +98,16 @@ class _CopyBuilder:
         name = quote(table.qualified)
         names = [quote_part(column.name) for column in columns]
         declared = ", ".join(f"{quote_part(column.name)} {column.type}" for column in columns)
-        self._connection.execute(f"CREATE TABLE {name} ({declared})")
-        self._connection.execute(
+        self.connection.execute(f"CREATE TABLE {name} ({declared})")
+        self.connection.execute(
             f"INSERT INTO {name} SELECT {', '.join(names)} FROM {kept}"
-            f" ORDER BY row_id {'DESC' if self._form == 'backwards' else 'ASC'}"
+            f" ORDER BY row_id {'DESC' if self.form == 'backwards' else 'ASC'}"
         )
-        if self._form == "indexed":
+        if self.form == "indexed":
             for number, column in enumerate(names):
                 index = quote_part(f"{table.name} {number}")
                 on = f"{quote_part(table.name)} ({column})"
-                self._connection.execute(f"CREATE INDEX main.{index} ON {on}")
+                self.connection.execute(f"CREATE INDEX main.{index} ON {on}")
 
     def _render_column(self, column: str, table: str, seeing: dict[int, Grant]) -> str:
         showing = {
@@ -133,30 +128,30 @@ class _CopyBuilder:
 
     def _find_seen(self, role: int, table: str, grant: Grant) -> str:
         """The temporary table of what a role sees; empty when that is every row."""
-        if (role, table) not in self._seen:
+        if (role, table) not in self.seen:
             name = ""
             if grant.condition or grant.parent:
                 condition = grant.condition or self._render_parent(role, table, grant)
-                name = f"seen_{len(self._seen)}"
-                self._connection.execute(
+                name = f"seen_{len(self.seen)}"
+                self.connection.execute(
                     f"CREATE TEMP TABLE {name} AS SELECT t.rowid AS row_id, t.*"
                     f" FROM {quote(table)} AS t WHERE {condition}"
                 )
-            self._seen[role, table] = name
-        return self._seen[role, table]
+            self.seen[role, table] = name
+        return self.seen[role, table]
 
     def _render_parent(self, role: int, table: str, grant: Grant) -> str:
         parent = grant.parent
         assert parent is not None
         targets = parent.targets or next(
             key.target_columns
-            for key in self._catalog.foreign_keys
+            for key in self.catalog.foreign_keys
             if (key.table, key.columns, key.target) == (table, parent.columns, parent.table)
         )
-        seen = self._find_seen(role, parent.table, self._roles[role][parent.table])
+        seen = self._find_seen(role, parent.table, self.roles[role][parent.table])
         ours = ", ".join(f"t.{quote_part(column)}" for column in parent.columns)
         theirs = ", ".join(map(quote_part, targets))
-        if self._catalog.dialect == "duckdb":
+        if self.catalog.dialect == "duckdb":
             theirs = f"({theirs})"
         return f"({ours}) IN (SELECT {theirs} FROM {seen or quote(parent.table)})"
 

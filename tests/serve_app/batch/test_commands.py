@@ -10,19 +10,13 @@ import pytest
 from nl2sql.errors import SettingsError, Unavailable
 from serve_app.batch.job import find_job
 from serve_app.batch.storage import open_folder
-from tests.serve_app.cli.conftest import NOWHERE, run, write_config
+from tests.serve_app.cli.conftest import run, write_unreachable
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """Settings of databases that are not there."""
-    return write_config(
-        tmp_path,
-        home="home",
-        databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
-        index={"connection": NOWHERE},
-        identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}}},
-    )
+    return write_unreachable(tmp_path, identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}}})
 
 
 def write_input(config: Path, *rows: object) -> str:

@@ -51,6 +51,17 @@ def write_config(folder: Path, **sections: Any) -> Path:
     return path
 
 
+def write_unreachable(folder: Path, **sections: Any) -> Path:
+    """A settings file of databases and an index at which nobody listens."""
+    return write_config(
+        folder,
+        home="home",
+        databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
+        index={"connection": NOWHERE},
+        **sections,
+    )
+
+
 def run(config: Path, *arguments: str | Path, answer: str = "") -> Result:
     """A command as it ends; its errors are raised."""
     return CliRunner().invoke(

@@ -16,19 +16,13 @@ from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import check_memory, run_checks
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
-from tests.serve_app.cli.conftest import NOWHERE, Call, write_config
+from tests.serve_app.cli.conftest import NOWHERE, Call, write_config, write_unreachable
 
 
 @pytest.fixture
 def nobody_listens(tmp_path: Path) -> Path:
     """Settings of a service that does not run."""
-    return write_config(
-        tmp_path,
-        home="home",
-        databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
-        index={"connection": NOWHERE},
-        serve={"port": 8199, "dashboard": False},
-    )
+    return write_unreachable(tmp_path, serve={"port": 8199, "dashboard": False})
 
 
 def test_every_setting_says_what_it_means() -> None:

@@ -13,7 +13,7 @@ import typer
 from serve_app.cli.app import COMMANDS, load_command
 from serve_app.cli.output import JSON_OPTION, Output, prints
 from serve_app.cli.terminal import CONSOLE
-from tests.serve_app.cli.conftest import NOWHERE, Call, answer_one, write_config
+from tests.serve_app.cli.conftest import Call, answer_one, write_unreachable
 from tests.serve_app.served import serve
 
 WITHOUT_JSON = {
@@ -48,13 +48,7 @@ def test_every_command_has_json_or_a_reason_why_not() -> None:
 def settings(tmp_path: Path) -> Iterator[Path]:
     """Settings of a service that runs, over databases that do not."""
     with serve(answer_one()) as url:
-        yield write_config(
-            tmp_path,
-            home="home",
-            databases={"shop": {"reader": NOWHERE, "indexer": NOWHERE}},
-            index={"connection": NOWHERE},
-            serve={"port": int(url.rpartition(":")[2])},
-        )
+        yield write_unreachable(tmp_path, serve={"port": int(url.rpartition(":")[2])})
 
 
 @pytest.mark.parametrize(
