@@ -147,6 +147,4 @@ def _build_provider(
         return None
     from serve_app.service.identity.provider import ProviderLogin
 
-    return ProviderLogin(
-        identity.jwt, identity.login, verifier, secret=identity.login.read_secret()
-    )
+    return ProviderLogin(identity, verifier)

@@ -7,6 +7,7 @@ import pytest
 from data.benchmarks.overlaps import find_overlaps, leave_out
 from data.benchmarks.types import Benchmark, Example
 from nl2sql.errors import SettingsError
+from tests.golden import ARROW, load_cases
 
 
 def build(*questions: tuple[str, str]) -> Benchmark:
@@ -30,19 +31,9 @@ def test_something_must_be_left() -> None:
         leave_out(ours, [ours])
 
 
-@pytest.mark.parametrize(
-    ("question", "measured", "is_same"),
-    [
-        ("How many ships are there?", "how many SHIPS are there", True),
-        ("How many ships are there?", "How many ship is are there?", True),
-        ("List the names of all Ships by age.", "By age, list the names of all ships!", True),
-        ("How many captains are there?", "How many ships are there?", False),
-        ("How many ships were built before 1900?", "How many ships are there?", False),
-    ],
-)
-def test_the_same_question_in_other_words_overlaps(
-    question: str, measured: str, is_same: bool
-) -> None:
-    found = find_overlaps(["Unrelated?", question], ["Other.", measured])
-    assert found == ({1: measured} if is_same else {})
+@pytest.mark.parametrize(("found", "case"), load_cases("same_questions"))
+def test_the_same_question_in_other_words_overlaps(found: str, case: str) -> None:
+    question, measured = case.split(ARROW)
+    overlaps = find_overlaps(["Unrelated?", question], ["Other.", measured])
+    assert overlaps == ({1: measured} if found == "same" else {})
     assert find_overlaps([question], []) == {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -63,23 +63,16 @@ def _build_guard(access: Access | Violation) -> Guarding:
     return guard
 
 
+@dataclass(frozen=True, slots=True)
 class PostgresCopy:
     """A principal's own database, one for each order of rows; each is made when needed."""
 
-    def __init__(
-        self,
-        server: EmbeddedServer,
-        source: str,
-        name: str,
-        roles: Sequence[Grants],
-        search_path: Sequence[str],
-    ) -> None:
-        self._server = server
-        self._source = source
-        self._name = name
-        self._roles = roles
-        self._search_path = search_path
-        self._sessions: dict[str, PostgresSession] = {}
+    server: EmbeddedServer
+    source: str
+    name: str
+    roles: Sequence[Grants]
+    search_path: Sequence[str]
+    sessions: dict[str, PostgresSession] = field(default_factory=dict)
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
         """Raises psycopg.Error when the copy cannot be made."""
@@ -96,18 +89,18 @@ class PostgresCopy:
 
     def session(self, order: str) -> PostgresSession:
         """The connection to the copy with its rows in this order."""
-        if order not in self._sessions:
-            name = f"{self._name}_{order}"
-            build_copy(self._server, self._source, name, self._roles, order=order)
-            self._sessions[order] = PostgresSession(self._server, name, self._search_path)
-        return self._sessions[order]
+        if order not in self.sessions:
+            name = f"{self.name}_{order}"
+            build_copy(self.server, self.source, name, self.roles, order=order)
+            self.sessions[order] = PostgresSession(self.server, name, self.search_path)
+        return self.sessions[order]
 
     def close(self) -> None:
         """Drops what was made."""
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             session.close()
-            self._server.drop_database(session.database)
-        self._sessions.clear()
+            self.server.drop_database(session.database)
+        self.sessions.clear()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from serve_app.service.identity.public_keys import (
     read_metadata,
 )
 from serve_app.service.identity.sign_ins import PendingSignIn
-from serve_app.settings.identity import JwtSettings, LoginSettings
+from serve_app.settings.identity import IdentitySettings
 
 _MOST_CODE_CHARS = 4096
 
@@ -36,19 +36,12 @@ _MOST_CODE_CHARS = 4096
 class ProviderLogin:
     """Sends browsers to the provider, and reads who returns."""
 
-    def __init__(
-        self,
-        jwt: JwtSettings,
-        login: LoginSettings,
-        verifier: JwtVerifier,
-        *,
-        secret: str,
-    ) -> None:
-        """``secret`` is the client's; empty: it has none."""
-        self._jwt = jwt
-        self._login = login
+    def __init__(self, identity: IdentitySettings, verifier: JwtVerifier) -> None:
+        """Raises SettingsError if the client's secret cannot be read."""
+        self._issuer = identity.jwt.issuer
+        self._login = identity.login
+        self._secret = identity.login.read_secret()  # empty: the client has none
         self._verifier = verifier
-        self._secret = secret
         self._metadata: dict[str, Any] = {}
         self._read_at = -float("inf")
 
@@ -78,7 +71,7 @@ class ProviderLogin:
         metadata = await self._read_metadata()
         # Another provider could pass on a code of this one (RFC 9207).
         tells_issuer = metadata.get("authorization_response_iss_parameter_supported") is True
-        if returned.get("iss", "" if tells_issuer else self._jwt.issuer) != self._jwt.issuer:
+        if returned.get("iss", "" if tells_issuer else self._issuer) != self._issuer:
             raise _refuse("another provider answered")
         if "error" in returned:
             raise _refuse(f"the provider answered {returned['error'][:100]!r}")
@@ -155,7 +148,7 @@ class ProviderLogin:
     async def _read_metadata(self) -> dict[str, Any]:
         """The provider's addresses; read again when they are as old as keys may get."""
         if time.monotonic() - self._read_at >= REFRESH_S:
-            self._metadata = await read_metadata(self._jwt.issuer)
+            self._metadata = await read_metadata(self._issuer)
             self._read_at = time.monotonic()
         return self._metadata
 

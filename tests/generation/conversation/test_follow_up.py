@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from generation.conversation.follow_up import (
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.types import Rewriting, Turn
 from tests.fakes import FakeEngine, build_question, build_settings
-from tests.golden import load_text, render_golden
+from tests.golden import ARROW, load_cases, load_text, render_golden
 
 ORDERS_2023 = Turn(
     "How many orders were placed in 2023?",
@@ -83,23 +84,10 @@ async def test_a_rewriting_that_cannot_be_trusted_keeps_the_question(said: str) 
     assert (rewriting.text, rewriting.method) == ("", "kept")
 
 
-@pytest.mark.parametrize(
-    ("before", "asked", "said"),
-    [
-        ("", "sort by date", "How many orders were placed in 2023, sorted by date?"),
-        ("", "Only the shipped ones", "How many shipped orders were placed in 2023?"),
-        ("", "what about open orders?", "“How many open orders were placed in 2023?”"),
-        ("", "by month", "Whole question: How many orders were placed in 2023 by month?"),
-        (
-            "Wie viele Bestellungen gab es 2023?",
-            "Und letztes Jahr?",
-            "Wie viele Bestellungen gab es im letzten Jahr?",
-        ),
-        ("¿Cuántos pedidos hubo en 2023?", "¿Y en 2024?", "¿Cuántos pedidos hubo en 2024?"),
-    ],
-)
-def test_a_rewriting_of_known_words_is_taken(before: str, asked: str, said: str) -> None:
-    turns = [Turn(before, "answered") if before else ORDERS_2023]
+@pytest.mark.parametrize(("before", "case"), load_cases("follow_ups"))
+def test_a_rewriting_of_known_words_is_taken(before: str, case: str) -> None:
+    turns = [replace(ORDERS_2023, question=before)]
+    asked, said = case.split(ARROW)
     whole = read_rewriting(said, asked, turns)
     assert whole
     assert whole in said

@@ -6,36 +6,12 @@ import pytest
 
 from nl2sql.expectations.asked_columns import count_columns, list_outputs
 from nl2sql.expectations.expectations import Expectations, read_expectations
+from tests.golden import load_changes
 
 
-@pytest.mark.parametrize(
-    ("question", "fitting"),
-    [
-        ("How many singers are there?", (1,)),
-        ("How many songs does each singer have?", ()),
-        ("Show all allergies with number of students.", ()),
-        ("How many credits does the course have, and what is its description?", ()),
-        ("What is the name of the oldest customer?", (1,)),
-        ("What are the names, countries and ages of all singers?", (3,)),
-        ("What is the average and maximum age of singers?", (2,)),
-        ("Show the name and the release year of each song.", (2, 3)),
-        ("List the first name, last name and city for all customers in 2014 or 2015.", (3,)),
-        ("Give me the number of orders.", (1,)),
-        ("Find the total number of orders and the average total.", (2,)),
-        ("Which customer has the most orders?", (1,)),
-        ("What city and country is the airport in?", (2,)),
-        ("What is the average total for each country?", (1, 2)),
-        ("What are the full names of all employees?", (1, 2)),
-        ("Show all information about orders.", ()),
-        ("What is the name of the shop, and how many employees does it have?", ()),
-        ("Which country has most customers? List the name.", ()),
-        ("Who placed the last order?", ()),
-        ("Wie viele Kunden gibt es?", ()),
-        ("", ()),
-    ],
-)
-def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int, ...]) -> None:
-    assert count_columns(question) == fitting
+@pytest.mark.parametrize(("question", "fitting"), [*load_changes("asked_columns"), ("", "-")])
+def test_the_columns_that_a_question_asks_for(question: str, fitting: str) -> None:
+    assert (" ".join(map(str, count_columns(question))) or "-") == fitting
 
 
 @pytest.mark.parametrize(

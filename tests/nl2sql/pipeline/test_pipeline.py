@@ -40,6 +40,7 @@ from tests.fakes import (
     build_question,
     build_violation,
 )
+from tests.golden import load_cases
 
 GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
 OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
@@ -333,22 +334,6 @@ async def test_what_is_withheld_is_told_from_what_cannot_be_run() -> None:
 CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
 
 
-@pytest.mark.parametrize(
-    ("draft", "is_new"),
-    [
-        ("SELECT COUNT(*) FROM Orders o WHERE O.STATUS = 'open'", False),
-        ("SELECT c.* FROM sales.customers c JOIN orders ON orders.customer_id = c.id", False),
-        ("WITH big AS (SELECT sum(total) AS s FROM orders GROUP BY id) SELECT s FROM big", False),
-        ("SELECT t.n FROM (SELECT count(*) FROM orders) AS t(n)", False),
-        ('SELECT "Loyalty Tier" FROM customers', False),
-        ("SELECT * FROM products", True),
-        ("SELECT * FROM stock.orders", True),
-        ("SELECT price FROM orders", True),
-        ("SELECT id FROM orders WHERE product_id IN (SELECT id FROM customers)", True),
-        ("SELECT name FROM customers WHERE id IN (SELECT id FROM returns)", True),
-        # What does not parse may name anything.
-        ("SELECT total FROM orders WHERE", True),
-    ],
-)
-def test_a_name_is_new_if_no_table_in_sight_has_it(draft: str, is_new: bool) -> None:
-    assert has_new_names(draft, CONTEXT) is is_new
+@pytest.mark.parametrize(("names", "draft"), load_cases("draft_names"))
+def test_a_name_is_new_if_no_table_in_sight_has_it(names: str, draft: str) -> None:
+    assert has_new_names(draft, CONTEXT) is (names == "new")
