@@ -11,6 +11,7 @@ import pytest
 from execution.duckdb.errors import SQLSTATES
 from nl2sql.types import NOT_PERMITTED
 from repair.taxonomy import BY_GUARD_CODE, OTHER, classify_state
+from tests.golden import load_changes
 
 EXECUTION = Path(__file__).parents[2] / "execution"
 # What stands in the placeholders of codes that are put together.
@@ -48,30 +49,7 @@ def test_every_code_of_the_guard_has_a_class_and_no_other_code_has_one() -> None
     assert codes == set(BY_GUARD_CODE)
 
 
-@pytest.mark.parametrize(
-    ("sqlstate", "name"),
-    [
-        ("42703", "unknown_column"),
-        ("42P01", "unknown_table"),
-        ("42702", "ambiguous_name"),
-        ("42803", "grouping"),
-        ("42601", "syntax"),
-        ("42883", "function"),
-        ("42804", "types"),
-        ("22012", "values"),
-        ("22P02", "values"),
-        ("21000", "cardinality"),
-        ("42P10", "shape"),
-        ("42P20", "window"),
-        ("0A000", "construct"),
-        ("57014", "too_much"),
-        ("53200", "too_much"),
-        ("42501", "withheld"),
-        ("57P01", "server"),
-        ("XX000", "other"),
-        ("", "other"),
-    ],
-)
+@pytest.mark.parametrize(("sqlstate", "name"), [*load_changes("error_classes"), ("", "other")])
 def test_a_sqlstate_has_its_class(sqlstate: str, name: str) -> None:
     assert classify_state(sqlstate).name == name
 

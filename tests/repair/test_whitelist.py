@@ -7,6 +7,7 @@ import pytest
 from repair.autocorrect import autocorrect_query
 from repair.whitelist import describe_allowed, find_risks, is_risky, list_allowed, swapped_names
 from tests.fakes import SHOP, build_context, build_table
+from tests.golden import load_cases
 from tests.repair.autocorrect.golden_tables import build_golden_context
 
 CONTEXT = build_context()
@@ -40,19 +41,7 @@ def test_the_model_reads_what_it_may_use() -> None:
     assert line.startswith("There is no table invoices. Only these may be used: ")
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT name FROM customers",
-        "SELECT (",
-        "SELECT 1",
-        "SELECT c.country FROM (SELECT name FROM customers) AS c(country)",
-        "SELECT c.ident FROM customers AS c(ident)",
-        "SELECT c.name, o.status FROM (orders AS o JOIN customers AS c ON o.customer_id = c.id)",
-        "WITH a AS (SELECT total FROM orders) SELECT total, (WITH a AS (SELECT 1 AS n) "
-        "SELECT n FROM a) FROM a",
-    ],
-)
+@pytest.mark.parametrize("sql", [sql for _, sql in load_cases("known_names")])
 def test_where_every_name_is_there_nothing_is_listed(sql: str) -> None:
     assert describe_allowed(sql, CONTEXT) == ()
 

@@ -72,18 +72,7 @@ def test_a_file_at_fault_is_told_from_a_query_at_fault(error: duckdb.Error, gone
     assert is_gone(error) is gone
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT name::INT FROM staff.employees",
-        "SELECT id FROM staff.employees WHERE name::DATE > today()",
-        "SELECT make_date(salary, 13, 1) FROM staff.employees",
-        "SELECT (2147483000 + salary::INT)::INT * 5 FROM staff.employees",
-        "SELECT json_extract(name, '$.a') FROM staff.employees",
-        "SELECT strptime(name, '%Y') FROM staff.employees",
-        "SELECT (salary || 'x')::DECIMAL(3, 1) FROM staff.employees",
-    ],
-)
+@pytest.mark.parametrize("sql", [sql for _, sql in load_cases("leaks_duckdb")])
 async def test_no_error_carries_a_value_to_a_restricted_principal(
     sql: str, database: DuckDbDatabase
 ) -> None:

@@ -17,7 +17,7 @@ from execution.duckdb.file import open_file
 from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import LIMITS, ExposedShop, fail, query, read_raw, run, write
 from tests.execution.expecting import expect
-from tests.golden import load_cases
+from tests.golden import load_cases, load_changes
 
 
 def list_attacks(*headings: str) -> list[str]:
@@ -93,18 +93,7 @@ async def test_a_view_of_the_system_stays_closed(path: Path, database: DuckDbDat
     assert (await fail(database, "SELECT * FROM main.broken", "main.broken")).sqlstate == "42P01"
 
 
-@pytest.mark.parametrize(
-    ("macro", "sql"),
-    [
-        ("lower(v) AS (SELECT max(x) FROM secrets)", "SELECT lower(name) FROM main.customers"),
-        ('"LOWER"(v) AS (SELECT max(x) FROM secrets)', "SELECT lower(name) FROM main.customers"),
-        ("count_star() AS (SELECT max(x) FROM secrets)", "SELECT count(*) FROM main.customers"),
-        ('"+"(a, b) AS (SELECT max(x) FROM secrets)', "SELECT id + 1 FROM main.customers"),
-        ("to_days(v) AS (SELECT max(x) FROM secrets)", "SELECT INTERVAL 1 DAY"),
-        ("current_date() AS (SELECT max(x) FROM secrets)", "SELECT current_date"),
-        ("range(v) AS TABLE SELECT x FROM secrets", "SELECT * FROM range(3)"),
-    ],
-)
+@pytest.mark.parametrize(("macro", "sql"), load_changes("macros_duckdb"))
 async def test_a_macro_that_replaces_a_function_is_not_called(
     macro: str, sql: str, exposed: ExposedShop, path: Path, database: DuckDbDatabase
 ) -> None:

@@ -55,22 +55,7 @@ def test_the_second_reader_by_itself(heading: str, sql: str) -> None:
     assert (found.code if found else "passes") == code, found
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "id = 1",
-        "id IN (1, 2)",
-        "id = ANY(ARRAY[1, 2])",
-        "status LIKE 'a%'",
-        "lower(status) = 'a'",
-        "id::text = '1'",
-        "total > (SELECT 1)",
-        "CASE WHEN id = 1 THEN true ELSE NOT id IS NULL END",
-        'status COLLATE "C" > current_date::text',
-        "(id, total) > ROW(1, 2)",
-        "coalesce(id, 1) = greatest(1, 2)",
-    ],
-)
+@pytest.mark.parametrize("condition", [case for _, case in load_cases("wrapper_conditions")])
 def test_a_wrapper_is_known_wherever_it_stands(condition: str) -> None:
     wrapper = f'SELECT _0."id" FROM "sales"."orders" AS _0 WHERE {condition}'
     allowlist = load_allowlist("postgres")

@@ -20,6 +20,7 @@ from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from tests.execution.expecting import expect
 from tests.execution.trusted import trust
+from tests.golden import load_cases
 from tests.silent_relay import relaying
 
 
@@ -64,21 +65,7 @@ async def test_explains_without_running(database: Database) -> None:
     assert explained.rows > 0
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DELETE FROM sales.orders",
-        "WITH gone AS (DELETE FROM sales.orders RETURNING *) SELECT * FROM gone",
-        "SELECT 1) AS page; COMMIT; DELETE FROM sales.orders; SELECT * FROM (SELECT 1",
-        "SELECT 1) AS page; SET default_transaction_read_only = off; SELECT * FROM (SELECT 1",
-        "SELECT set_config('transaction_read_only', 'off', false)) AS page;"
-        " DELETE FROM sales.orders; SELECT * FROM (SELECT 1",
-        "SELECT lo_create(0)",
-        "SELECT pg_read_file('/etc/passwd')",
-        "SELECT * FROM pg_authid",
-        "SELECT nextval('pg_catalog.pg_class_oid_seq')",
-    ],
-)
+@pytest.mark.parametrize("sql", [sql for _, sql in load_cases("restrictions_postgres")])
 async def test_nothing_can_be_written_or_read_besides_even_without_the_guard(
     database: Database, sql: str
 ) -> None:

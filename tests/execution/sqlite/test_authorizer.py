@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from execution.sqlite.authorizer import build_authorizer
+from tests.golden import load_cases
 
 SCHEMA = """
 CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER);
@@ -44,21 +45,7 @@ def is_allowed(
     return True
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT id, name FROM staff",
-        "SELECT ID FROM STAFF",
-        "SELECT count(*) FROM staff",
-        "SELECT id FROM main.staff",
-        "WITH c AS (SELECT 1 AS x) SELECT count(*) FROM c",
-        "WITH RECURSIVE c AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < 3) "
-        "SELECT x FROM c",
-        "SELECT lower(name), UPPER(name) FROM staff",
-        "SELECT value FROM json_each('[1]')",
-        "SELECT value FROM json_tree('[1]')",
-    ],
-)
+@pytest.mark.parametrize("sql", [sql for _, sql in load_cases("statements_sqlite")])
 def test_the_tables_of_a_statement_are_read(connection: sqlite3.Connection, sql: str) -> None:
     assert is_allowed(connection, sql, "main.staff")
 

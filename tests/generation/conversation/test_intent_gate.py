@@ -13,6 +13,7 @@ from nl2sql.languages import LANGUAGES
 from nl2sql.settings import FlagSettings
 from nl2sql.types import Intent, Question, RetrievedTable, SchemaContext, ValueMatch
 from tests.fakes import ORDERS, build_context, build_question
+from tests.golden import load_cases
 from tests.retrieval.semantics.files import GERMANS
 
 SUNNY = build_question(text="Will it be sunny tomorrow?")
@@ -193,18 +194,7 @@ def test_every_language(language: str) -> None:
     assert "“How many orders?”" in helped
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hi, how many orders?",
-        "Thanks, and last year?",
-        "Help desk tickets by month",
-        "What can customers return?",
-        "How does this work order progress?",
-        "Hallo, wie viele Kunden haben wir?",
-        "谢谢卡有多少张？",
-    ],
-)
+@pytest.mark.parametrize("text", [text for _, text in load_cases("data_questions")])
 def test_questions_about_data_are_none(text: str) -> None:
     assert read_remark(text) is None
 
