@@ -139,6 +139,15 @@ def _load(settings: dict[str, Any]) -> Any:
     )
 
 
+def _pack_weights(pipe: Any) -> None:
+    """Reads one token: in its first step the library packs the weights, which takes a second."""
+    message = {"first": 0, "ids": [0], "k": 1, "seed": 0, "temperature": 0, "max_tokens": 1}
+    request = _Request(pipe, message | {"stop": ()})
+    while request.running:
+        pipe.step()
+        request.read()
+
+
 def _serve(pipe: Any, channel: _Channel) -> None:
     requests: dict[int, _Request] = {}
     while True:
@@ -199,6 +208,8 @@ def _main() -> None:
     except Exception as error:  # the library raises RuntimeError for everything
         sys.exit(f"{type(error).__name__}: {error}")
     channel.write({"id": 0})
+    # Nobody waits for this: the first question is still to come.
+    _pack_weights(pipe)
     _serve(pipe, channel)
 
 
