@@ -47,6 +47,10 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.IGNORECASE)
+_SHARE = re.compile(
+    r"\b(?:percent(?:age)?s?|pct|proportions?|fractions?|(?:what|which) shares?|shares? of)\b|%",
+    re.IGNORECASE,
+)
 _DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
 _UP = re.compile(
     r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
@@ -95,8 +99,9 @@ class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
-    ``average``: an average. ``best``: one or few rows at one end of an order; ``highest`` says at
-    which end; ``descending`` is the direction of a requested order. ``decimals``: figures should
+    ``average``: an average. ``share``: a part of a whole, as percent. ``best``: one or few rows at
+    one end of an order; ``highest`` says at which end; ``descending`` is the direction of a
+    requested order. ``decimals``: figures should
     be rounded to so many.
     """
 
@@ -104,6 +109,7 @@ class Expectations:
     rows: int | None = None
     grouped: bool = False
     average: bool = False
+    share: bool = False
     best: bool = False
     distinct: bool = False
     negated: bool = False
@@ -139,6 +145,7 @@ def read_expectations(question: str) -> Expectations:
         rows=rows,
         grouped=grouped and _FIGURE.search(text) is not None,
         average=_AVERAGE.search(text) is not None,
+        share=_SHARE.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
         negated=_NEGATED.search(text) is not None,

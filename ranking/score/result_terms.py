@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.results.cell_values import normalize_value
@@ -10,11 +11,11 @@ from nl2sql.types import ResultSet
 from ranking.score.points import Measure
 
 RESULT_TERMS = frozenset(
-    "width_differs no_rows nulls_only zeros_only repeated_rows several_best".split()
+    "width_differs no_rows nulls_only zeros_only whole_shares repeated_rows several_best".split()
 )
 """The names of all measures of a result."""
 
-EMPTY_TERMS = frozenset("no_rows nulls_only zeros_only".split())
+EMPTY_TERMS = frozenset("no_rows nulls_only zeros_only whole_shares".split())
 """The measures of a result that says nothing."""
 
 
@@ -30,6 +31,8 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
     if expected.columns and width not in expected.columns:
         yield "width_differs", 1.0
     yield from _measure_emptiness(result)
+    if expected.share and _are_whole(result):
+        yield "whole_shares", 1.0
     if expected.best and expected.rows is None and not expected.grouped and len(rows) > 1:
         yield "several_best", 1.0
     distinct = len({tuple(map(normalize_value, row)) for row in rows})
@@ -45,3 +48,13 @@ def _measure_emptiness(result: ResultSet) -> Iterator[Measure]:
         yield "nulls_only", 1.0
     elif len(result.rows) == 1 and not any(result.rows[0]):
         yield "zeros_only", 1.0
+
+
+def _are_whole(result: ResultSet) -> bool:
+    """True if a figure is 100 in every row, or the only one 1: a part divided by itself."""
+    wholes = (100, 1) if len(result.columns) == 1 else (100,)
+    return bool(result.rows) and any(
+        all(isinstance(cell, int | float | Decimal) and cell == whole for cell in column)
+        for column in zip(*result.rows, strict=True)
+        for whole in wholes
+    )
