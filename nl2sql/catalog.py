@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -183,17 +183,17 @@ class Catalog:
         return digest.hexdigest()
 
 
-_LABELS = frozenset({"name", "title"})
 _FIRST_NAMES = frozenset({"firstname", "fname", "forename", "givenname"})
 _LAST_NAMES = frozenset({"lastname", "lname", "surname", "familyname"})
-_SHORTEST_ABBREVIATION = 3
+# "Dept" is short for "department", "dean" is not.
+_ABBREVIATED = 3
 
 
 def find_labels(table: Table) -> tuple[str, ...]:
     """The columns that name a table's rows; none if no column does.
 
-    A name or title, also after the table's words or abbreviations of them; the column that is
-    called like the table; or the first and the last name of a person.
+    The column that is called like the table, its name, also after the table's words; the first and
+    the last name of a person; its title; a name after abbreviations of the table's words.
 
     >>> find_labels(Table("hr", "department", (Column("no", "int"), Column("dept_name", "text"))))
     ('dept_name',)
@@ -203,27 +203,37 @@ def find_labels(table: Table) -> tuple[str, ...]:
     ()
     """
     own = set(split_words(table.name))
-    first: str | None = None
-    last: str | None = None
-    for column in table.columns:
-        words = split_words(column.name)
-        if not words:
-            continue
-        named = words[-1] in _LABELS and all(_is_said(word, own) for word in words[:-1])
-        if set(words) == own or named:
-            return (column.name,)
-        joined = "".join(words)
-        first = column.name if first is None and joined in _FIRST_NAMES else first
-        last = column.name if last is None and joined in _LAST_NAMES else last
-    return (first, last) if first is not None and last is not None else ()
+    columns = {column.name: split_words(column.name) for column in table.columns}
+
+    def is_called(words: Sequence[str], kind: str) -> bool:
+        return words[-1] == kind and set(words[:-1]) <= own
+
+    first = _find_first(columns, lambda words: "".join(words) in _FIRST_NAMES)
+    last = _find_first(columns, lambda words: "".join(words) in _LAST_NAMES)
+    return (
+        _find_first(columns, lambda words: set(words) == own or is_called(words, "name"))
+        or (first + last if first and last else ())
+        or _find_first(columns, lambda words: is_called(words, "title"))
+        or _find_first(
+            columns,
+            lambda words: words[-1] == "name" and all(_is_short(each, own) for each in words[:-1]),
+        )
+    )
 
 
-def _is_said(word: str, own: Collection[str]) -> bool:
-    """True if the word is one of the table's own or leaves out letters of one."""
-    if word in own:
-        return True
-    return len(word) >= _SHORTEST_ABBREVIATION and any(
-        whole[0] == word[0] and _is_subsequence(word, whole) for whole in own if whole
+def _find_first(
+    columns: Mapping[str, Sequence[str]], is_meant: Callable[[Sequence[str]], bool]
+) -> tuple[str, ...]:
+    return next(((name,) for name, words in columns.items() if words and is_meant(words)), ())
+
+
+def _is_short(word: str, own: Collection[str]) -> bool:
+    """True if the word is one of the table's own, or leaves out letters of one but the first."""
+    return word in own or any(
+        len(word) >= _ABBREVIATED
+        and whole.startswith(word[:_ABBREVIATED])
+        and _is_subsequence(word, whole)
+        for whole in own
     )
 
 

@@ -140,20 +140,23 @@ def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assess
     parent = known.get(child.candidate.derived_from)
     if parent is None or parent.result is None:
         return None
-    # A label that is missing, or withheld from the principal, does not say which row it is.
-    shows_all = _count_nulls(child.result) <= _count_nulls(parent.result)
-    return parent if shows_all and _have_equal_figures(parent.result, child.result) else None
+    return parent if _shows_labels(parent.result, child.result) else None
 
 
-def _have_equal_figures(keyed: ResultSet, labelled: ResultSet) -> bool:
-    """True if the rows are equal without the key, and without the columns that show its label."""
+def _shows_labels(keyed: ResultSet, labelled: ResultSet) -> bool:
+    """True if the rows are equal but for a key, which the other shows with the row's labels."""
     width, more = len(keyed.columns), len(labelled.columns) - len(keyed.columns)
     if keyed.truncated != labelled.truncated or more < 0:
         return False
-    return len(keyed.rows) == len(labelled.rows) and any(
-        are_equivalent(_leave_out(keyed, (at,)), _leave_out(labelled, range(at, at + more + 1)))
-        for at in range(width)
-    )
+    for at in range(width):
+        labels = range(at, at + more + 1)
+        # A label that is missing, or withheld from the principal, does not say which row it is.
+        missing = sum(any(row[each] is None for each in labels) for row in labelled.rows)
+        if missing <= sum(row[at] is None for row in keyed.rows) and are_equivalent(
+            _leave_out(keyed, (at,)), _leave_out(labelled, labels)
+        ):
+            return len(keyed.rows) == len(labelled.rows)
+    return False
 
 
 def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_Link]:
@@ -254,7 +257,3 @@ def _round_cell(cell: object, step: Decimal) -> object:
     if not number.is_finite() or number.adjusted() > 20:
         return cell
     return number.quantize(step, ROUND_HALF_UP)
-
-
-def _count_nulls(result: ResultSet) -> int:
-    return sum(cell is None for row in result.rows for cell in row)

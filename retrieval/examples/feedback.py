@@ -150,6 +150,7 @@ class FeedbackRecorder:
             created_at=note.given_at,
             reviewed=is_reviewed,
             pattern=pattern,
+            indexed_database=verified.catalog.database,
         )
         known = await self._examples.has_any(note.database, example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])

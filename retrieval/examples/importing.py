@@ -84,7 +84,13 @@ async def import_pairs(
             return RejectedPair(number, pair.question, example.reason)
         if (had := present.get(example.id)) is not None:
             given_at = example.created_at if pair.verified_at else had.created_at
-            same = replace(example, tables=had.tables, created_at=given_at, embedder=name)
+            same = replace(
+                example,
+                tables=had.tables,
+                indexed_database=had.indexed_database,
+                created_at=given_at,
+                embedder=name,
+            )
             if had == same:
                 return None
         async with slots:
@@ -92,7 +98,7 @@ async def import_pairs(
             verified = await verifier.verify(database, example.sql, principal, columns)
         if isinstance(verified, Rejected):
             return RejectedPair(number, pair.question, verified.reason)
-        return replace(example, tables=verified.tables)
+        return replace(example, tables=verified.tables, indexed_database=verified.catalog.database)
 
     stored = known = 0
     left_out: list[RejectedPair] = []

@@ -161,6 +161,7 @@ def build_example(
     title: str = "",
     pattern: str = "",
     asked: str = "",
+    indexed_database: str = "",
 ) -> VerifiedExample:
     """The example of a pair whose query passed the guard; ``tables`` are those it reads.
 
@@ -186,6 +187,7 @@ def build_example(
         reviewed=reviewed,
         title=title,
         pattern=pattern,
+        indexed_database=indexed_database,
     )
 
 

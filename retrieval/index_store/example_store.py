@@ -39,7 +39,8 @@ SELECT question, sql, form, pattern, 1 - (embedding <=> %(vector)s) AS cosine
 # A hash of the columns of an example's tables as they are indexed now.
 _SHAPE = """
 (SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, i.shape), ';' ORDER BY i.name), ''))
-   FROM quorumsql.indexed_tables i WHERE i.database = e.database AND i.name = ANY (e.tables))
+   FROM quorumsql.indexed_tables i
+  WHERE i.database = e.indexed_database AND i.name = ANY (e.tables))
 """
 _IS_EXPIRED = f"(e.shape <> '' AND e.shape <> {_SHAPE})"
 
@@ -86,7 +87,8 @@ class VerifiedExample:
     ``id`` is a hash of what tells it from others: of a file its question and roles, of feedback its
     pair and who gave it. ``access`` is the access key of the sender, empty for a pair from a file.
     Only principals with one of ``roles`` are shown it; empty means all principals. ``tables`` are
-    qualified names. ``reviewed`` says that it is feedback of somebody who may review answers.
+    qualified names in the index of ``indexed_database``, which is another if the name is an
+    assistant's. ``reviewed`` says that it is feedback of somebody who may review answers.
     ``pattern`` is the pair with its parameters and phrasings (``pairs.py``), empty without any.
     The store knows the ``embedder`` of its vector (``name_vectors``), and whether it has
     ``expired``: its tables have other columns than when it was stored.
@@ -107,6 +109,7 @@ class VerifiedExample:
     reviewed: bool = False
     title: str = ""
     pattern: str = ""
+    indexed_database: str = ""
     embedder: str = ""
     expired: bool = False
 

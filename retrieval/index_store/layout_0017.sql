@@ -28,4 +28,19 @@ UPDATE quorumsql.indexed_tables SET
                                             ORDER BY (c ->> 'name') COLLATE "C"), ''))
                FROM json_array_elements(body #> '{table,columns}') AS c);
 CREATE INDEX indexed_tables_name ON quorumsql.indexed_tables (database, name);
-UPDATE quorumsql.examples SET shape = '';
+-- What had expired stays so.
+UPDATE quorumsql.examples AS e SET shape = CASE
+    WHEN e.shape = (SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, (
+            SELECT string_agg(concat_ws(' ', c ->> 'name', c ->> 'type'), ',' ORDER BY c ->> 'name')
+              FROM json_array_elements(i.body #> '{table,columns}') AS c)), ';' ORDER BY i.name), ''))
+          FROM quorumsql.indexed_tables AS i
+         WHERE i.database = e.database AND i.name = ANY (e.tables))
+    THEN (SELECT md5(coalesce(string_agg(concat_ws(' ', i.name, i.shape), ';' ORDER BY i.name), ''))
+            FROM quorumsql.indexed_tables AS i
+           WHERE i.database = e.database AND i.name = ANY (e.tables))
+    ELSE 'expired' END
+ WHERE e.shape <> '';
+
+-- An assistant's examples read the tables of its database, which is indexed under its own name.
+ALTER TABLE quorumsql.examples ADD COLUMN indexed_database text NOT NULL DEFAULT '';
+UPDATE quorumsql.examples SET indexed_database = database;

@@ -301,6 +301,17 @@ def test_a_person_is_labelled_by_both_names() -> None:
     assert [each.group for each in asked] == [0, 0, 0, 1]
 
 
+def test_a_row_without_a_key_has_no_label() -> None:
+    """It lacks both names of nobody, as it lacks the key."""
+    keyed = build_assessment("c1", rows=[(1, 5), (None, 7)])
+    named = build_assessment("d1", rows=[("Ada", "Li", 5), (None, None, 7)])
+    derived = Candidate("d1", "SELECT 2", 0, "derived", derived_from="c1", rule="shown_names")
+    lost = build_assessment("d1", rows=[("Ada", None, 5), (None, None, 7)])
+    for labelled, joined in ((named, True), (lost, False)):
+        pair = [keyed, replace(labelled, candidate=derived)]
+        assert (len({each.group for each in group_assessments(pair)}) == 1) is joined
+
+
 def test_rounded_figures_of_two_results_join_neither() -> None:
     rounded = build_assessment("c3", rows=[(Decimal("1.23"),)], display=Display(digits=2))
     one, two = build_assessment("c1", rows=[(1.2341,)]), build_assessment("c2", rows=[(1.2299,)])

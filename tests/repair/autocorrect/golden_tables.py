@@ -36,10 +36,10 @@ FIRMS = build_table(
 )
 # A person has two names, and that of a department leaves out letters.
 DRIVERS = build_table(
-    "stock.drivers", "id integer", "first_name text", "last_name text", "depot_id integer",
-    key=("id",),
+    "stock.drivers", "id integer", "title text", "first_name text", "last_name text",
+    "depot_id integer", key=("id",),
 )  # fmt: skip
-DEPOTS = build_table("stock.depot", "id integer", "dpt_name text", key=("id",))
+DEPOTS = build_table("stock.depot", "id integer", "dean_name text", "dept_name text", key=("id",))
 KEYS = (
     build_key("stock.transfers(from_store)", "stock.stores(id)"),
     build_key("stock.transfers(to_store)", "stock.stores(id)"),

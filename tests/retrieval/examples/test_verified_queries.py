@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nl2sql.catalog import Column, Table
@@ -272,12 +274,18 @@ async def test_it_expires_when_a_table_changes_its_columns(shop: Shop) -> None:
     await index_orders(shop, "id", "status")
     plain = Pair(question="How many orders are there?", sql="SELECT count(*) FROM orders")
     await bring_in(shop, STATUS, plain)
+    # Those of an assistant read the tables of its database.
+    given = [replace(each, database="view") for each in await shop.examples.list_examples("shop")]
+    await shop.examples.put(given, np.ones((2, 64), np.float32), "")
     await index_orders(shop, "status", "id")
+    assert [each.expired for each in await shop.examples.list_examples("view")] == [False, False]
     assert await find(shop, "number of shipped orders") is not None
     await index_orders(shop, "id", "status", "old_status")
     assert await find(shop, "number of shipped orders") is None
     assert await find(shop, plain.question) is None
-    assert [each.expired for each in await shop.examples.list_examples("shop")] == [True, True]
+    for database in ("shop", "view"):
+        found = await shop.examples.list_examples(database)
+        assert [each.expired for each in found] == [True, True]
     # Imported again, it is verified again.
     assert (await bring_in(shop, STATUS)).stored == 1
     assert await find(shop, "number of shipped orders") is not None

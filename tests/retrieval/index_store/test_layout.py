@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+from dataclasses import asdict
 from typing import Any
 
 import psycopg
@@ -16,6 +18,7 @@ from retrieval.examples.records import build_example
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
 from retrieval.index_store.layout import read_steps
 from retrieval.index_store.store import IndexStore
+from tests.fakes import build_table
 from tests.retrieval.index_store.conftest import execute
 
 OLDEST, NEWEST = min(read_steps()), max(read_steps())
@@ -98,16 +101,26 @@ async def test_the_identity_of_examples_of_layout_16_is_that_of_new_ones(index_u
     steps = [statements for number, statements in read_steps().items() if number <= 16]
     execute(index_url, "CREATE SCHEMA quorumsql", *steps)
     execute(index_url, "CREATE TABLE quorumsql.layout AS SELECT 16 AS version")
+    shape = hashlib.md5(b"sales.orders id int,status text").hexdigest()
+    table = build_table("sales.orders", "status text", "id int")
     with psycopg.connect(index_url) as connection:
+        connection.execute(
+            "INSERT INTO quorumsql.indexes VALUES ('shop', '', '', '', '', '{}', 1, 1, now(), '[]')"
+        )
+        connection.execute(
+            "INSERT INTO quorumsql.indexed_tables VALUES ('shop', 0, %s)",
+            (json.dumps({"table": asdict(table)}),),
+        )
         for at, (example, stored) in enumerate(examples):
             connection.execute(
-                "INSERT INTO quorumsql.examples VALUES (%s, %s, %s, %s, '', %s, %s, '{}', %s, %s,"
-                " %s, %s, %s, '', '[1]', false, '', %s, 'old')",
+                "INSERT INTO quorumsql.examples VALUES (%s, %s, %s, %s, '', %s, %s,"
+                " '{sales.orders}', %s, %s, %s, %s, %s, '', '[1]', false, '', %s, %s)",
                 (
                     *(example.database, str(at), example.question),
                     *(fold_question(example.question), example.sql, example.form, example.source),
                     *(example.given_by, example.access, list(example.roles), example.created_at),
                     stored,
+                    shape if stored else "other",
                 ),
             )
     store = IndexStore(index_url)
@@ -120,3 +133,4 @@ async def test_the_identity_of_examples_of_layout_16_is_that_of_new_ones(index_u
         "SELECT 2",
     ]
     assert read_pattern(found[examples[0][0].id].pattern) == pair
+    assert [each.id for each in found.values() if not each.expired] == [examples[0][0].id]
