@@ -1,7 +1,8 @@
 """Finds the values of a verified query that its question says, and makes parameters of them.
 
 Only values that a column, or a part of a date, is compared with: any other number may mean
-something else. A text may then have every value of its column, a number and a date any value.
+something else. A text may then have every value of its column, a number and a date any value. So
+the whole value has to vary: nothing else of the query may mean it, and stay as it is.
 """
 
 from __future__ import annotations
@@ -49,18 +50,22 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> tuple[Propo
     tree = parse_one(sql, catalog.dialect)
     for column in tree.find_all(exp.Column):
         name_table(column)
-    found: dict[tuple[str, str], ProposedParameter] = {}
+    places: dict[str, list[tuple[exp.Expr, exp.Expr]]] = {}
     for compared, literal in _list_values(tree):
-        phrase = _find_phrase(literal, question)
-        kind = _describe(compared, literal, catalog) if phrase else None
-        if kind is not None and (parameter := _build(_read_value(literal), *kind)):
-            taken = {each.name for key, each in found.items() if key[1] != phrase}
-            name = _choose_name(compared, taken)
-            found.setdefault((name, phrase), ProposedParameter(name, phrase, parameter))
-    phrases = [phrase for _, phrase in found]
-    # What is compared with several columns is not one parameter.
-    single = (each for each in found.values() if phrases.count(each.phrase) == 1)
-    return tuple(sorted(single, key=lambda each: question.index(each.phrase)))
+        places.setdefault(_read_value(literal), []).append((compared, literal))
+    found: list[ProposedParameter] = []
+    for value, ones in places.items():
+        kinds = {_describe(*one, catalog) for one in ones}
+        taken = {each.name for each in found}
+        # What is compared with several columns is not one parameter.
+        names = {_choose_name(compared, taken) for compared, _ in ones}
+        kind, phrase = kinds.pop(), _find_phrase(value, question)
+        if not phrase or kind is None or kinds or len(names) > 1:
+            continue
+        parameter = _build(value, *kind)
+        if parameter and not _is_elsewhere(value, [literal for _, literal in ones], tree, question):
+            found.append(ProposedParameter(names.pop(), phrase, parameter))
+    return tuple(sorted(found, key=lambda each: question.index(each.phrase)))
 
 
 def mark_parameters(
@@ -98,9 +103,46 @@ def _read_value(node: exp.Expr) -> str:
     return node.name if isinstance(node, exp.Literal) else ""
 
 
-def _find_phrase(literal: exp.Expr, question: str) -> str:
+def _is_elsewhere(value: str, literals: Sequence[exp.Expr], tree: exp.Expr, question: str) -> bool:
+    """Whether anything but these literals holds the value, or may follow from it.
+
+    It may if the question does not say it: a date, beside a number or a date, and whatever is
+    compared with the same column or part of a date.
+
+    >>> tree = parse_one("SELECT 1 AS in_2023 FROM o WHERE year = 2023", "postgres")
+    >>> _is_elsewhere("2023", list(tree.find_all(exp.EQ)), tree, "Of 2023?")
+    True
+    """
+    own = {id(leaf) for literal in literals for leaf in literal.walk()}
+    named = {name for literal in literals for name in _name_compared(literal)}
+    is_number = value[-1:].isdecimal()
+    edge = r"\d" if is_number else r"[^\W_]"
+    held = re.compile(rf"(?<!{edge}){re.escape(value)}(?!{edge})", re.I)
+    for leaf in tree.walk():
+        text = leaf.this
+        if not isinstance(text, str) or id(leaf) in own or leaf.arg_key in ("db", "catalog"):
+            continue
+        if held.search(text):
+            return True
+        if not isinstance(leaf, exp.Literal) or _compile(text).search(question):
+            continue
+        if (is_number and _DAY.match(text)) or named & _name_compared(leaf):
+            return True
+    return False
+
+
+def _name_compared(literal: exp.Expr) -> set[str]:
+    """The names of what the literal is compared with, in whatever way."""
+    condition = literal.find_ancestor(exp.Predicate, exp.Query)
+    if not isinstance(condition, exp.Predicate):
+        return set()
+    parts = (part for part in condition.find_all(exp.Column, exp.Extract) if part.find(exp.Column))
+    return {_choose_name(part, set()) for part in parts}
+
+
+def _find_phrase(value: str, question: str) -> str:
     """The value as the question says it, if it says it once."""
-    said = [match[0] for match in _compile(_read_value(literal)).finditer(question)]
+    said = [match[0] for match in _compile(value).finditer(question)]
     return said[0] if len(said) == 1 else ""
 
 

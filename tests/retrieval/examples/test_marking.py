@@ -52,6 +52,28 @@ QUERY = (
         ("From Anna", "SELECT 1 FROM orders WHERE lower(status) = 'Anna'", []),
         ("In 17 weeks", "SELECT 1 FROM orders WHERE total > 1", []),
         ("Above 1e5", "SELECT 1 FROM orders WHERE total > 1e5", []),
+        # What stands elsewhere, too, or a name or a fixed date that may follow from it.
+        ("Of 2023", "SELECT '2023', 1 FROM orders WHERE EXTRACT(YEAR FROM placed_at) = 2023", []),
+        ("Of 2023", "SELECT 1 AS in_2023 FROM orders WHERE id = 2023", []),
+        ("Of 2023", "SELECT 1 FROM orders WHERE id = 2023 AND id IN (2023)", []),
+        ("To 2024", "SELECT 1 FROM orders WHERE id <= 2024 AND id BETWEEN 2023 AND 2024", []),
+        ("Of 2023", "SELECT 1 FROM orders WHERE total = 2023 OR customer_id LIKE '2023%'", []),
+        ("Of 2023", "SELECT 1 FROM orders WHERE id = 2023 OR id > 2022", []),
+        ("In Q3", "SELECT 1 FROM orders WHERE id = 3 AND placed_at >= '2023-07-01'", []),
+        ("Shipped", "SELECT 1 FROM orders WHERE status = 'Shipped' OR status LIKE 'shipped'", []),
+        ("Shipped", "SELECT 1 FROM orders WHERE status = 'Shipped' OR status = 'sent'", []),
+        # The same value of something that cannot be a parameter.
+        (
+            "Anna",
+            "SELECT 1 FROM customers WHERE name = 'Anna' OR lower(name) = 'Anna'",
+            [],
+        ),
+        # What is fixed, and of something else, does not keep a value from it.
+        (
+            "Shipped above 7",
+            "SELECT 1 FROM orders WHERE total > 7 AND status = 'sent' LIMIT 5",
+            [("total", "7", "integer", "")],
+        ),
     ],
 )
 def test_values_that_a_column_is_compared_with_are_proposed(
