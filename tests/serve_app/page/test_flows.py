@@ -150,12 +150,16 @@ def test_why(either: Reader) -> None:
     ]
 
 
-def _save_a_correction(reader: Reader) -> None:
+def _run_with_a_limit(reader: Reader) -> None:
     reader.see(".editor.ready")
     reader.page.keyboard.press("Control+End")
     reader.page.keyboard.type(" LIMIT 3")
     reader.page.keyboard.press("Control+Enter")
     reader.see(".run-result")
+
+
+def _save_a_correction(reader: Reader) -> None:
+    _run_with_a_limit(reader)
     reader.page.keyboard.press("Escape")
     reader.page.keyboard.press("Escape")
     reader.press("button:has-text('Save as the right answer')")
@@ -240,10 +244,16 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     entry.locator("button:has-text('Try the right query')").click()
     entry.locator("text=Of 3 exam questions, 3 are still right; none lost.").wait_for()
     assert reader.service.given == {}
+    tried = {body["sql"] for _, path, body in reader.service.received if "sql" in (body or {})}
+    # What ran since was not tried.
+    entry.locator("button:has-text('Run and correct')").click()
+    _run_with_a_limit(reader)
     entry.locator("button:has-text('Keep: save as the right answer')").click()
-    reader.see(".saved")
+    reader.wait_until("document.querySelector('.saved')")
     [kept] = reader.service.given.values()
-    assert (kept["verdict"], bool(kept["correction"])) == ("wrong", True)
+    assert kept["verdict"] == "wrong"
+    assert kept["correction"] in tried
+    assert "LIMIT 3" not in kept["correction"]
 
 
 def test_a_trial_can_be_stopped(reader: Reader) -> None:

@@ -73,7 +73,7 @@ function Entry({ entry: listed, close }) {
       <figure><figcaption class="faint">${second}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label=${second} />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
       ${entry.state === "open" && !isAsked && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
-    ${entry.state === "open" && !isAsked && html`<${TrialView} entry=${listed} sql=${right} keep=${() => feedback.send("wrong", right)} />`}
+    ${entry.state === "open" && !isAsked && html`<${TrialView} entry=${listed} sql=${right} keep=${(sql) => feedback.send("wrong", sql)} />`}
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}
     ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} ran=${setRight} />`}
   </li>`;

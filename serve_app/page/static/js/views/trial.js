@@ -9,7 +9,7 @@ import { notify, ProblemNote } from "../components/notices.js";
 import { Prose, Sql, Text } from "../components/text.js";
 
 /**
- * @param {{entry: object, sql: string, keep: () => void}} props an entry to review, its right query (or empty), and what stores it
+ * @param {{entry: object, sql: string, keep: (sql: string) => void}} props an entry to review, its right query (or empty), and what stores the one that was tried
  */
 export function TrialView({ entry, sql, keep }) {
   const [definition, setDefinition] = useState({ name: entry.name, expression: entry.expression });
@@ -68,6 +68,6 @@ function Outcome({ trial, stop, keep }) {
     ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
     ${problem && html`<${ProblemNote} problem=${problem} />`}
     <div class="actions">${busy ? html`<${Button} icon="stop" onClick=${stop}>Stop</${Button}>`
-      : fix.sql ? html`<${Button} icon="check" kind="primary" onClick=${keep}>Keep: save as the right answer</${Button}>`
+      : fix.sql ? html`<${Button} icon="check" kind="primary" onClick=${() => keep(fix.sql)}>Keep: save as the right answer</${Button}>`
         : own?.definition && html`<${Button} icon="copy" kind="primary" onClick=${copy}>Keep: copy the definition</${Button}>`}</div>`;
 }
