@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from rapidfuzz import fuzz, process
@@ -14,14 +14,16 @@ from nl2sql.words import split_words
 _ALIKE = 90.0
 
 
-def leave_out(benchmark: Benchmark, measured: Sequence[Benchmark]) -> Benchmark:
+def leave_out(
+    benchmark: Benchmark, measured: Sequence[Benchmark], source_of: Callable[[str], str] = str
+) -> Benchmark:
     """The benchmark without the databases and the questions that are in one of ``measured``.
 
-    A question is in there if one like it is, see ``find_overlaps``. Raises SettingsError if none is
-    left.
+    A question is in there if one like it is, see ``find_overlaps``. ``source_of`` gives the
+    database of an assistant. Raises SettingsError if none is left.
     """
-    databases = {each.database for other in measured for each in other.examples}
-    rest = [each for each in benchmark.examples if each.database not in databases]
+    databases = {source_of(each.database) for other in measured for each in other.examples}
+    rest = [each for each in benchmark.examples if source_of(each.database) not in databases]
     asked = [each.question for other in measured for each in other.examples]
     overlaps = find_overlaps([each.question for each in rest], asked)
     kept = tuple(each for at, each in enumerate(rest) if at not in overlaps)

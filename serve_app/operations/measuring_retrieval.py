@@ -56,5 +56,6 @@ async def measure_retrieval(
                 ready.wiring.settings.identity.principal(),
                 evidence=evidence,
                 progress=step.update,
+                source_of=ready.wiring.settings.source_of,
             )
     return summarize(records)

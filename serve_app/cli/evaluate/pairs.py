@@ -35,11 +35,11 @@ def export_pairs(
 ) -> Output:
     """Write prompts with the right queries in JSON lines, to train an adapter on."""
     cli: CliContext = context.obj
-    configured = cli.settings.databases
+    configured = cli.settings.by_name
     loaded = load_benchmark(benchmark, configured=configured)
     loaded = opt.choose_questions(loaded, half=half)
     measured = [load_benchmark(path, configured=configured) for path in apart_from or ()]
-    apart = leave_out(loaded, measured)
+    apart = leave_out(loaded, measured, cli.settings.source_of)
     chosen = opt.choose_questions(apart, sample=sample, seed=seed)
     pairs = asyncio.run(
         training_pairs.export_pairs(cli.settings, chosen, output, TerminalReporter())

@@ -42,7 +42,7 @@ def retrieval(
     settings = override(cli.settings, set_ or ())
     names = split_list(variants)
     choose_variants(settings, names)  # reports a wrong name before anything is restored
-    loaded = load_benchmark(benchmark, configured=settings.databases)
+    loaded = load_benchmark(benchmark, configured=settings.by_name)
     chosen = opt.choose_questions(loaded, sample=sample, seed=seed, evidence=evidence)
 
     async def run() -> RetrievalFigures:

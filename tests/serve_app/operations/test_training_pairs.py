@@ -73,18 +73,21 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
     assert pairs[example.id]["messages"][:-1] == asked
 
 
-@pytest.mark.parametrize("measured", ["questions.jsonl", "alike.jsonl"])
+@pytest.mark.parametrize("measured", ["questions.jsonl", "alike.jsonl", "assistant.jsonl"])
 def test_what_is_measured_is_not_exported(measured: str, tmp_path: Path) -> None:
     lines = {
         "questions.jsonl": ("shop", "How many orders are there?"),
         "alike.jsonl": ("other", "There are how many order?"),
+        "assistant.jsonl": ("desk", "Who owes money?"),
     }
     for name, (database, question) in lines.items():
         line = {"id": "1", "database": database, "question": question, "query": "SELECT 1"}
         (tmp_path / name).write_text(json.dumps(line) + "\n")
     reader = {"url": "sqlite:///shop.sqlite"}
     config = write_config(
-        tmp_path, databases={"shop": {"reader": reader}, "other": {"reader": reader}}
+        tmp_path,
+        databases={"shop": {"reader": reader}, "other": {"reader": reader}},
+        assistants={"desk": {"database": "shop"}},
     )
     given = ("eval", "export-pairs", tmp_path / "questions.jsonl", "--apart-from")
     with pytest.raises(SettingsError, match="All questions of questions are also among those"):
