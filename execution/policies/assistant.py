@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from execution.name_resolution.scopes import NameResolver
 from execution.policies.access import Access, CompiledPolicy, RoleView
-from nl2sql.catalog import Catalog, Table
+from nl2sql.catalog import Catalog
 from nl2sql.errors import PolicyError
 from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Principal, Violation
@@ -50,9 +50,14 @@ class AssistantView:
             return access
         part = self._parts.get(access.view)
         if part is None:
-            catalog = access.catalog.keep(filter(self._shows, access.catalog.tables))
+            catalog = self.show(access.catalog)
             part = self._parts[access.view] = (catalog, NameResolver(catalog, whole.catalog))
         return replace(access, catalog=part[0], resolver=part[1])
 
-    def _shows(self, table: Table) -> bool:
-        return any(fnmatchcase(table.qualified, pattern) for pattern in self._patterns)
+    def show(self, catalog: Catalog) -> Catalog:
+        """The part of ``catalog`` that the assistant shows."""
+        return catalog.keep(
+            table
+            for table in catalog.tables
+            if any(fnmatchcase(table.qualified, pattern) for pattern in self._patterns)
+        )

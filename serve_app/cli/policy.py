@@ -13,6 +13,7 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import guard_query
 from execution.guard_dialects import READERS
 from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.assistant import AssistantView
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     remove_row_security,
@@ -21,6 +22,7 @@ from execution.policies.row_level_security.blocks import build_removal, render_s
 from execution.policies.row_level_security.ddl import check_dialect, render_head
 from execution.policies.rules import TableRule, render_path
 from nl2sql.errors import PolicyError
+from nl2sql.settings.database import AssistantSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet, Violation
 from serve_app.cli.context import CliContext
@@ -50,33 +52,47 @@ _MOST_ROWS = 20
 _NOT_RUN = 2
 
 Database = Annotated[str | None, typer.Argument(help="The database; default: the default one.")]
+Asked = Annotated[
+    str | None, typer.Argument(help="The database or assistant; default: the default one.")
+]
 
 
 def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
-    """Starts the embedded server if it is used; returns the wiring and the database's name.
+    """Starts the embedded server if it is used; returns the wiring and the name.
 
     Raises UnknownDatabase, DatabaseUnavailable.
     """
     settings = cli.settings
-    database = settings.source_database(name)
+    database = settings.database_name(name)
     server = start_embedded_server(settings, TerminalReporter(ERRORS))
     if server is not None:
         load_demo_databases(settings, server, SILENT)
     return build_wiring(settings, server), database
 
 
+def _compile(wiring: Wiring, name: str) -> tuple[CompiledPolicy, AssistantView]:
+    """The database's policy, and the access through ``name``: all tables if it is no assistant.
+
+    Raises the errors of ``compile_policy``.
+    """
+    settings = wiring.settings
+    compiled = compile_policy(wiring, settings.source_of(name))
+    assistant = settings.assistants.get(name, AssistantSettings(database=name))
+    return compiled, AssistantView(name, assistant, compiled)
+
+
 @app.command("check")
 @prints
 def check(
     context: typer.Context,
-    database: Database = None,
+    database: Asked = None,
     role: Annotated[
         str | None, typer.Option(help="Show which rows and columns this role sees, and why.")
     ] = None,
 ) -> Output:
     """Check the policy file against the database: names, foreign keys and filters."""
     wiring, name = _prepare(context.obj, database)
-    compiled = compile_policy(wiring, name)
+    compiled, view = _compile(wiring, name)
     if role is None:
         roles = list(compiled.roles)
         told = f"✓ The policy fits {name}. Its roles: {', '.join(roles)}."
@@ -85,12 +101,15 @@ def check(
         raise PolicyError(
             f"There is no role {role!r}.", hint=f"Known: {', '.join(compiled.roles)}."
         )
-    return Output(_describe_role(compiled, role))
+    return Output(_describe_role(compiled, view, role))
 
 
-def _describe_role(compiled: CompiledPolicy, role: str) -> dict[str, Any]:
+def _describe_role(compiled: CompiledPolicy, view: AssistantView, role: str) -> dict[str, Any]:
     tables = []
+    visible = view.show(compiled.catalog)
     for name, rule in compiled.roles[role].items():
+        if visible.table(name) is None:
+            continue
         shown = {column.name for column in rule.columns}
         tables.append(
             {
@@ -125,7 +144,7 @@ def describe_rows(rule: TableRule, dialect: str) -> str:
 @prints
 def try_access(
     context: typer.Context,
-    database: Database = None,
+    database: Asked = None,
     as_: Annotated[str, typer.Option("--as", help="The principal; default: the local one.")] = "",
     sql: Annotated[
         str, typer.Option(help="A query to guard and run; default: count the rows of each table.")
@@ -134,16 +153,16 @@ def try_access(
     """Count the rows that a principal sees of each table, or guard and run one query as it."""
     cli: CliContext = context.obj
     wiring, name = _prepare(cli, database)
-    compiled = compile_policy(wiring, name)
+    compiled, view = _compile(wiring, name)
     principal = cli.settings.identity.principal(as_)
-    access = compiled.access(principal)
+    access = view.access(principal)
     if isinstance(access, Violation):
         raise PolicyError(access.message)
     executor = wiring.build_executor()
     if sql:
         return asyncio.run(_run_query(executor, access, sql))
     # Under row-level security no query sees all rows.
-    secured = cli.settings.databases[name].row_level_security
+    secured = cli.settings.by_name[name].row_level_security
     whole = None if secured else open_access(compiled.catalog)
     counts = asyncio.run(_count_tables(executor, access, whole))
     return Output({"database": name, "principal": principal.name, "tables": counts})
@@ -228,6 +247,7 @@ def apply(
     """Apply the policy in PostgreSQL itself: roles, grants and row-level security."""
     cli: CliContext = context.obj
     wiring, name = _prepare(cli, database)
+    name = cli.settings.source_of(name)
     check_dialect(name, cli.settings.databases[name].dialect)
     if as_sql:
         script = _render_script(wiring, name, remove=remove)

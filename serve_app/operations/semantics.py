@@ -9,7 +9,9 @@ from typing import Any
 
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
+from execution.policies.assistant import AssistantView
 from nl2sql.catalog import Catalog
+from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
 from retrieval.semantics.importing.importer import LeftOut, import_definitions
 from retrieval.semantics.resolution import resolve_definitions
@@ -41,6 +43,18 @@ def guard_definitions(
         else:
             passed.append((place, verdict))
     return tuple(passed), (*problems, *refused)
+
+
+def find_hidden(
+    name: str, assistant: AssistantSettings, file: SemanticsFile, catalog: Catalog
+) -> tuple[str, ...]:
+    """The definitions that read what the assistant ``name`` does not show, so are never used.
+
+    ``catalog`` is the whole of its database. Raises PolicyError for patterns that no table matches.
+    """
+    visible = AssistantView(name, assistant, open_access(catalog)).show(catalog)
+    resolved, _ = resolve_definitions(file, catalog)
+    return tuple(each.name for each in resolved if each.build(visible) is None)
 
 
 async def check_definitions(

@@ -17,7 +17,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.row_level_security import is_applied_but_unused, plan_row_security
-from serve_app.operations.semantics import check_definitions
+from serve_app.operations.semantics import check_definitions, find_hidden
 from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
 
@@ -118,20 +118,27 @@ def _group(checks: Iterable[Check]) -> list[Check]:
 async def _check_semantics(wiring: Wiring, database: str) -> Check:
     """Checks the definitions: names, joins, the guard and EXPLAIN. Those that are wrong are not
     used, and a service does not start with them."""
+    assistant = wiring.settings.assistants.get(database)
     path = wiring.settings.by_name[database].semantics
     if path is None:
-        remedy = f"Set databases.{database}.semantics, or name the databases that have definitions."
+        section = "databases" if assistant is None else "assistants"
+        remedy = f"Set {section}.{database}.semantics, or name the databases that have definitions."
         return Check("definitions", "failed", "no file is named", remedy, (database,))
     try:
         file = load_semantics(path)
         source = wiring.source(wiring.settings.source_of(database))
         catalog = await asyncio.to_thread(source.read_catalog)
         count, problems = await check_definitions(wiring, file, catalog)
+        hidden = find_hidden(database, assistant, file, catalog) if assistant else ()
     except QuorumError as error:
         return Check("definitions", "failed", error.message, error.hint, (database,))
     if problems:
         told = "\n".join(file.describe(problem) for problem in problems)
         return Check("definitions", "failed", f"{len(problems)} are wrong", told, (database,))
+    if hidden:
+        told = f"{', '.join(hidden)}: never used, because they read tables that are not shown"
+        remedy = f"Name the tables under assistants.{database}.tables, or remove the definitions."
+        return Check("definitions", "warning", told, remedy, (database,))
     return Check("definitions", "ok", f"{count} fit", databases=(database,))
 
 

@@ -39,6 +39,7 @@ def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
             "local": {"roles": ["analyst"]},
             "principals": {"mia": MIA, "eve": {"roles": ["nobody"]}},
         },
+        assistants={"staff": {"database": "demo_erp", "tables": ["hr.employees"]}},
         databases={
             "demo_erp": demo,
             "bare": {"reader": {"url": "embedded:demo_erp"}},
@@ -97,6 +98,18 @@ def test_the_rows_of_every_table_are_counted(config: Path) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "." in line}
     mine, all_ = (int(count.replace(",", "")) for count in lines["hr.employees"])
     assert 0 < mine < all_
+
+
+def test_an_assistant_has_its_tables_alone(config: Path) -> None:
+    code, text = policy(config, "check", "staff", "--role", "analyst")
+    assert (code, re.findall(r"hr\.\w+", text)) == (0, ["hr.employees"]), text
+    code, text = policy(config, "test", "staff", "--as", "mia")
+    assert (code, re.findall(r"hr\.\w+", text)) == (0, ["hr.employees"]), text
+    sql = "SELECT count(*) FROM hr.payslips"
+    assert policy(config, "test", "--sql", sql)[0] == 0
+    code, text = policy(config, "test", "staff", "--sql", sql)
+    assert code == 2
+    assert "not_permitted" in text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from nl2sql.catalog import Skipped
 from nl2sql.settings.database import AssistantSettings, ConnectionSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
-from serve_app.operations.checks.databases import check_databases
+from serve_app.operations.checks.databases import check_databases, check_definitions_alone
 from serve_app.operations.indexing import describe_emptiness
 from serve_app.operations.preparation import create_databases
 from serve_app.settings import Settings, parse_settings
@@ -70,6 +70,25 @@ def test_assistants_are_checked_with_their_database(tmp_path: Path, wiring: Wiri
     assert found["assistant of stock"].status == "failed"
     assert found["assistant of stock"].message.endswith("no table of demo_erp matches stock.*.")
     assert "assistant of other" not in found
+
+
+def test_definitions_that_an_assistant_never_uses_are_a_warning(
+    tmp_path: Path, wiring: Wiring
+) -> None:
+    file = tmp_path / "staff.yaml"
+    file.write_text(
+        "version: 1\nmeasures:\n  people: count(employees.employee_id)\n"
+        "  paid: sum(payslips.net_amt)\n"
+    )
+    staff = AssistantSettings(database="demo_erp", tables=("hr.employees",), semantics=file)
+    bare = AssistantSettings(database="demo_erp")
+    assistants = {"staff": staff, "bare": bare}
+    settings = wiring.settings.model_copy(update={"assistants": assistants})
+    found = list(check_definitions_alone(settings, ["staff", "bare"]))
+    assert [each.status for each in found] == ["warning", "failed"]
+    assert found[0].message.startswith("paid: never used")
+    assert found[0].remedy.startswith("Name the tables under assistants.staff.tables")
+    assert found[1].remedy.startswith("Set assistants.bare.semantics")
 
 
 def test_databases_with_the_same_result_share_a_line(
