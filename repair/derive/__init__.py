@@ -20,6 +20,7 @@ from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS
 from repair.derive.compared_values import compared_values
+from repair.derive.conditions import both_conditions
 from repair.derive.defined_measures import defined_measures
 from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
@@ -46,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     shown_names,
     defined_measures,
     *ASKED,
+    both_conditions,
     counted_tables,
     dropped_joins,
     grounded_values,

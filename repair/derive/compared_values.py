@@ -13,6 +13,7 @@ from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import ValueMatch, spell_value
 from repair.autocorrect.select_scopes import SelectScope
+from repair.derive.conditions import has_aggregate
 from repair.derive.original import Original, add_condition
 from repair.derive.values import reach_column
 
@@ -34,21 +35,6 @@ class _Compared:
     column: str
     spellings: tuple[str, ...]
     words: frozenset[str]
-
-
-def has_aggregate(node: exp.Expr) -> bool:
-    """True if it contains an aggregate, apart from window functions and those of subqueries.
-
-    >>> from nl2sql.sql.parsing import parse_one
-    >>> tree = parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u", "postgres")
-    >>> [has_aggregate(output) for output in tree.expressions]
-    [False, True, False]
-    """
-    select = node if isinstance(node, exp.Select) else node.parent_select
-    return any(
-        function.parent_select is select and not isinstance(function.parent, exp.Window)
-        for function in find_all(node, exp.AggFunc)
-    )
 
 
 def compared_values(original: Original) -> Iterator[exp.Expr]:
