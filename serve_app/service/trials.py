@@ -12,8 +12,9 @@ import yaml
 
 from evaluation.metrics.judge import Gold, has_top_level_order
 from nl2sql.answers import Answer, Answered
+from nl2sql.errors import InvalidRequest
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Principal, TrialFix
+from nl2sql.types import Diagnostic, Principal, ResultSet, TrialFix, Violation
 from nl2sql.words import content_words
 from quorumsql.contract import QueryRequest
 from quorumsql.contract.feedback import (
@@ -65,8 +66,8 @@ class TrialService:
     async def ask(self, id_: str, request: TrialRequest, principal: Principal) -> TrialResponse:
         """The answer while the fix holds, judged as an evaluation does.
 
-        Also raises InvalidRequest for a definition that cannot be used, and what
-        ``QueryService.query`` raises.
+        Also raises InvalidRequest for a definition that cannot be used or a query that cannot be an
+        example, and what ``QueryService.query`` raises.
         """
         entry = await self.review.find(id_, principal)
         fix = TrialFix(
@@ -75,6 +76,8 @@ class TrialService:
             check_text("name", request.name, MOST_CHARS),
             check_text("expression", request.expression, MOST_CHARS),
         )
+        if fix.sql:
+            await self._check_query(entry.database, fix.sql, principal)
         if not request.example:
             gold = fix.sql or entry.correction
             # Once it is kept, an example is the query of its own question.
@@ -107,6 +110,18 @@ class TrialService:
             each for each in reversed(latest.values()) if (each.database, each.sql) not in refused
         ]
 
+    async def _check_query(self, database: str, sql: str, principal: Principal) -> None:
+        """Raises InvalidRequest unless feedback would take the query as an example."""
+        verdict = await self.tools.guard.guard(database, sql, principal)
+        if not isinstance(verdict, Violation):
+            explained = await self.tools.executor.explain(verdict)
+            if not isinstance(explained, Diagnostic):
+                return
+            reason = explained.message
+        else:
+            reason = verdict.message
+        raise InvalidRequest(f"It cannot become an example: {reason}", field="sql")
+
     async def _ask(
         self,
         entry: FeedbackNote,
@@ -129,13 +144,17 @@ class TrialService:
         self, entry: FeedbackNote, answer: Answer, gold: str, principal: Principal
     ) -> TrialResponse:
         """The verdict without ``lost``."""
-        rows = answer.result.rows if isinstance(answer, Answered) else None
+        result = answer.result if isinstance(answer, Answered) else None
+        reason = "" if isinstance(answer, Answered) else answer.reason
+        if result and not _is_whole(result):
+            reason = "Only the first part of its rows was read."
         judged = TrialResponse(
             question=answer.trace.question.text,
             verdict="unknown",
             sql=answer.sql if isinstance(answer, Answered) else "",
-            rows=len(rows or ()),
-            reason="" if isinstance(answer, Answered) else answer.reason,
+            rows=len(result.rows if result else ()),
+            reason=reason,
+            example_shown=_is_example_shown(answer),
             definition=_write_definition(answer),
         )
         if not gold:
@@ -144,10 +163,26 @@ class TrialService:
         right = await self.tools.run(entry.database, gold, principal, settings.limits.max_rows)
         if not isinstance(right, Answered):
             return judged.model_copy(update={"reason": find_refusal(right)[1]})
+        if not _is_whole(right.result):
+            return judged.model_copy(update={"reason": "The right query has too many rows."})
         dialect = settings.by_name[entry.database].dialect
         is_ordered = await run_in_parser_thread(has_top_level_order, gold, dialect)
-        is_right = rows is not None and Gold(((right.result, is_ordered),)).matches(rows)
+        # A result with more rows than the right one is not it, whatever its first ones are.
+        is_right = (
+            result is not None
+            and _is_whole(result)
+            and Gold(((right.result, is_ordered),)).matches(result.rows)
+        )
         return judged.model_copy(update={"verdict": "right" if is_right else "wrong"})
+
+
+def _is_whole(result: ResultSet) -> bool:
+    return not (result.truncated or result.cut)
+
+
+def _is_example_shown(answer: Answer) -> bool:
+    fix, context = answer.trace.question.trial, answer.trace.context
+    return bool(fix and context and any(each.sql == fix.sql for each in context.examples))
 
 
 def _write_definition(answer: Answer) -> str:

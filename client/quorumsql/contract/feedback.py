@@ -104,14 +104,17 @@ class TrialResponse(ResponseModel):
     """What a question is answered with while the fix holds.
 
     ``right``: as its right query; ``lost``: it is so without the fix only; ``wrong``: not so either
-    way; ``unknown``: no right query is known, or it cannot be run.
+    way; ``unknown``: no right query is known, or its whole result cannot be read.
     """
 
     question: Text
     verdict: Literal["right", "lost", "wrong", "unknown"]
     sql: Text = Field(description="The query of the answer; empty if there is none.")
     rows: int = Field(description="The number of its rows.")
-    reason: Text = Field("", description="Why there is no answer.")
+    reason: Text = Field("", description="Why there is no answer, or no verdict.")
+    example_shown: bool = Field(
+        False, description="Whether the question was asked with the right query as an example."
+    )
     definition: Text = Field(
         "",
         description="The lines for the file of definitions, if the question names what is defined.",

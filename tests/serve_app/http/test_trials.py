@@ -17,8 +17,10 @@ from tests.serve_app.page_service import PageService, open_page_service
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WRONG = "How many employees are with us?"
+UNLIKE = "Zebra?"
 ALL = "How many employees are there?"
 DEFINED = "How many employees that are with us, past ones too?"
+LONG = "SELECT employee_id, pay_month FROM payslips ORDER BY employee_id, pay_month"
 DEFINITION = {"name": "with us", "expression": "employees.status = 'ACT'"}
 
 
@@ -27,7 +29,7 @@ class TaughtEngine(EchoEngine):
 
     async def sample(self, request: SamplingRequest) -> Completions:
         prompt = "".join(message.content for message in request.prompt.messages)
-        query = ACTIVE if "'ACT'" in prompt else COUNT
+        query = ACTIVE if "'ACT'" in prompt else LONG if "gross_amt > 0" in prompt else COUNT
         return Completions((query,) * request.k, prompt_tokens=1, completion_tokens=1)
 
 
@@ -71,6 +73,7 @@ async def test_a_definition_is_tried_on_the_question_and_on_the_exam(service: Pa
         "sql": ACTIVE,
         "rows": 1,
         "reason": "",
+        "example_shown": False,
         "definition": "filters:\n  with us: employees.status = 'ACT'\n",
     }
     assert (await try_fix(service, id_))["verdict"] == "wrong"
@@ -92,8 +95,31 @@ async def test_an_example_is_tried_as_if_it_were_stored(service: PageService) ->
     assert (await try_fix(service, id_, sql=ACTIVE))["verdict"] == "right"
     assert (await try_fix(service, id_, sql=ACTIVE, example=exam[ALL]))["verdict"] == "lost"
     assert (await try_fix(service, id_, sql=COUNT, example=exam[ALL]))["verdict"] == "right"
+    # A question that is too unlike is not shown it.
+    await affirm(service, "ada", UNLIKE)
+    unlike = (await list_exam(service, "ada", id_))[UNLIKE]
+    shown = {
+        example: (await try_fix(service, id_, sql=ACTIVE, example=example))["example_shown"]
+        for example in (exam[ALL], unlike)
+    }
+    assert shown == {exam[ALL]: True, unlike: False}
     # Without a right query nobody knows.
     assert (await try_fix(service, id_, **DEFINITION))["verdict"] == "unknown"
+
+
+async def test_results_that_are_not_whole_are_not_called_right(service: PageService) -> None:
+    id_ = await judge(service, "ada", "What is paid?", PAY)
+    tried = await try_fix(service, id_, sql=LONG)
+    assert (tried["verdict"], tried["rows"]) == ("unknown", 1000)
+    assert tried["reason"] == "The right query has too many rows."
+    # The first rows alone are the same.
+    id_ = await judge(service, "ada", "What is paid?", PAY, correction=f"{LONG} LIMIT 1000")
+    tried = await try_fix(service, id_, name="paid", expression="payslips.gross_amt > 0")
+    assert (tried["sql"], tried["rows"]) == (LONG, 1000)
+    assert (tried["verdict"], tried["reason"]) == (
+        "wrong",
+        "Only the first part of its rows was read.",
+    )
 
 
 async def test_a_fix_is_tried_by_reviewers_on_what_they_may_ask(service: PageService) -> None:
@@ -113,6 +139,10 @@ async def test_a_fix_is_tried_by_reviewers_on_what_they_may_ask(service: PageSer
         ("ravi", id_, {"example": exam["What is paid in all?"]}, 404),
         ("ravi", id_, {"name": "paid", "expression": "payslip.net_amt > 0"}, 422),
         ("ada", id_, {"name": "x", "expression": "1; DROP TABLE y"}, 422),
+        # What feedback would refuse is tried on no question.
+        ("ada", id_, {"sql": "SELECT (", "example": exam[ALL]}, 422),
+        ("ada", id_, {"sql": "DROP TABLE x", "example": exam[ALL]}, 422),
+        ("ada", id_, {"sql": "SELECT 'x'::int FROM employees", "example": exam[ALL]}, 422),
         ("ada", id_, {"name": "the", "expression": "employees.status = 'ACT'"}, 422),
     ]
     for name, entry, body, status in cases:
@@ -121,5 +151,6 @@ async def test_a_fix_is_tried_by_reviewers_on_what_they_may_ask(service: PageSer
         if status in (403, 404) and not body:
             shown = await service.send(name, "GET", f"/feedback/{entry}/exam")
             assert shown.status_code == status
+    # What the reviewer may not read is for it as if it were not there.
     refused = await service.send("ravi", "POST", f"/feedback/{id_}/trial", json={"sql": PAY})
-    assert (refused.json()["sql"], refused.json()["verdict"]) == ("", "unknown")
+    assert (refused.status_code, "There is no table payslips" in refused.text) == (422, True)

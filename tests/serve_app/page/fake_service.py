@@ -299,6 +299,8 @@ class FakeService:
         await asyncio.sleep(self.pause_s)
         body = await request.json()
         is_lost = body["example"] == "x1" and "name" in body
+        if "LIMIT 3" in body.get("sql", ""):
+            return problem(422, "Not an example", "It cannot become an example.")
         written = f"filters:\n  {body.get('name')}: {body.get('expression')}\n"
         return JSONResponse(
             {
@@ -307,6 +309,7 @@ class FakeService:
                 "sql": "SELECT 2 FROM sales.orders",
                 "rows": 12,
                 "reason": "",
+                "example_shown": body["example"] == "x1" and "sql" in body,
                 "definition": written if "name" in body else "",
             }
         )

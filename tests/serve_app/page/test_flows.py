@@ -245,6 +245,7 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     entry.locator("text=Of 3 exam questions, 3 are still right; none lost.").wait_for()
     assert reader.service.given == {}
     tried = {body["sql"] for _, path, body in reader.service.received if "sql" in (body or {})}
+    entry.locator("text=1 of them was like enough").wait_for()
     # What ran since was not tried.
     entry.locator("button:has-text('Run and correct')").click()
     _run_with_a_limit(reader)
@@ -254,6 +255,17 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     assert kept["verdict"] == "wrong"
     assert kept["correction"] in tried
     assert "LIMIT 3" not in kept["correction"]
+
+
+def test_what_cannot_be_an_example_is_not_tried_on_the_exam(reader: Reader) -> None:
+    reader.visit("#/review")
+    entry = reader.page.locator(".review-entry:has-text('Corrected by')")
+    entry.locator("button:has-text('Run and correct')").click()
+    _run_with_a_limit(reader)
+    entry.locator("button:has-text('Try the right query')").click()
+    entry.locator("text=It cannot become an example").wait_for()
+    assert entry.locator("button:has-text('Keep')").count() == 0
+    assert not [path for _, path, _ in reader.service.received if path.endswith("/exam")]
 
 
 def test_a_trial_can_be_stopped(reader: Reader) -> None:

@@ -13,8 +13,6 @@ const DONE = {
   right: {
     stored: "Stored: this query answers this question from now on, and the model sees it with similar ones.",
     known: "This query already answers this question. Thank you.",
-    recorded: "Recorded. Thank you.",
-    removed: "Recorded. Thank you.",
   },
   wrong: {
     stored: "Your correction was checked and is stored: it answers this question from now on, and the model sees it with similar ones.",

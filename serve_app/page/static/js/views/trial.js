@@ -25,7 +25,9 @@ export function TrialView({ entry, sql, keep }) {
     const put = (values) => abort.aborted || setTrial((before) => ({ ...before, ...values }));
     setTrial({ fix, own: null, asked: [], total: 0, busy: true, problem: null });
     try {
-      put({ own: await ask() });
+      const own = await ask();
+      put({ own });
+      if (!own.sql) return put({ busy: false });
       const { questions } = await requestJson(`${path}/exam`, { abort });
       put({ total: questions.length });
       for (const { id } of questions) {
@@ -54,6 +56,7 @@ export function TrialView({ entry, sql, keep }) {
 function Outcome({ trial, stop, keep }) {
   const { fix, own, asked, total, busy, problem } = trial;
   const number = (verdict) => asked.filter((one) => one.verdict === verdict).length;
+  const shown = asked.filter((one) => one.example_shown).length;
   const lost = asked.filter((one) => one.verdict === "lost");
   const others = [[number("wrong"), "wrong with and without it"], [number("unknown"), "could not be judged"]].filter(([each]) => each);
   const copy = async () => {
@@ -63,11 +66,11 @@ function Outcome({ trial, stop, keep }) {
   return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${{ right: ", the same as the right query", wrong: ", other rows than the right query" }[own.verdict]}. <${Prose} value=${own.reason} /></p>`}
     ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
     ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
-    <p role="status">${busy ? `Asking the exam: ${asked.length} of ${total || "…"}` : `Of ${count(asked.length, "exam question")}, ${number("right")} ${number("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.`}</p>
+    <p role="status">${busy ? `Asking the exam: ${asked.length} of ${total || "…"}` : own?.sql && `Of ${count(asked.length, "exam question")}, ${number("right")} ${number("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.${fix.sql ? ` ${shown} of them ${shown === 1 ? "was" : "were"} like enough to be shown it as an example.` : ""}`}</p>
     ${busy && html`<${Bar} share=${total ? asked.length / total : undefined} />`}
     ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
     ${problem && html`<${ProblemNote} problem=${problem} />`}
     <div class="actions">${busy ? html`<${Button} icon="stop" onClick=${stop}>Stop</${Button}>`
-      : fix.sql ? html`<${Button} icon="check" kind="primary" onClick=${() => keep(fix.sql)}>Keep: save as the right answer</${Button}>`
+      : fix.sql && own?.sql ? html`<${Button} icon="check" kind="primary" onClick=${() => keep(fix.sql)}>Keep: save as the right answer</${Button}>`
         : own?.definition && html`<${Button} icon="copy" kind="primary" onClick=${copy}>Keep: copy the definition</${Button}>`}</div>`;
 }
