@@ -16,18 +16,20 @@ from dataclasses import replace
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import InvalidRequest, SettingsError
-from nl2sql.protocols import CatalogSource
+from nl2sql.protocols import CatalogSource, Guard
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Definition, Question, TrialFix
+from nl2sql.types import Definition, Question, TrialFix, Violation
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
-from retrieval.semantics.resolution import DefinedPhrase, find_phrase, resolve_definitions
+from retrieval.semantics.resolution import DefinedPhrase, Resolved, find_phrase, resolve_definitions
 from retrieval.semantics.semantics_file import SemanticsFile, parse_semantics
 from retrieval.semantics.sql_parts import UnusableDefinition, has_aggregate
 
 # A question names few; a prompt with many definitions would tell the model nothing.
 MOST_DEFINITIONS = 5
 
+
+_AMBIGUOUS = "the whole database has more of these names or joins; write schema.table.column"
 
 # A definition as a principal is shown it, and the phrases that name it.
 _Named = tuple[Definition, tuple[DefinedPhrase, ...]]
@@ -36,9 +38,12 @@ _Named = tuple[Definition, tuple[DefinedPhrase, ...]]
 class SemanticLayer:
     """The definitions of all databases; ``files`` is by database."""
 
-    def __init__(self, files: Mapping[str, SemanticsFile], catalogs: CatalogSource) -> None:
+    def __init__(
+        self, files: Mapping[str, SemanticsFile], catalogs: CatalogSource, guard: Guard
+    ) -> None:
         self._files = dict(files)
         self._catalogs = catalogs
+        self._guard = guard
         # Definitions are resolved against whole catalogs, in which a short name always means the
         # same table, and then limited to what a principal sees.
         self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_Named, ...]]]] = {}
@@ -47,11 +52,16 @@ class SemanticLayer:
         """At most five definitions that the question names, in its order.
 
         ``catalog`` is what the principal may see. Raises IndexUnavailable, and InvalidRequest for a
-        definition on trial that cannot be used.
+        definition on trial that cannot be used, or with which a service would not start.
         """
         known = await self._find_known(question.database, catalog)
         if question.trial is not None and question.trial.name:
-            tried = await run_in_parser_thread(_read_trial, question.trial, catalog)
+            whole = await self._catalogs.catalog(catalog.database)
+            tried = await run_in_parser_thread(_read_trial, question.trial, catalog, whole)
+            query = tried[0].query
+            verdict = await self._guard.guard(question.database, query, question.principal)
+            if isinstance(verdict, Violation):
+                raise _refuse(verdict.message)
             known = (tried, *known)
         return choose_definitions(question.search_text, known)
 
@@ -79,20 +89,34 @@ class SemanticLayer:
         return held[1].of(catalog)
 
 
-def _read_trial(fix: TrialFix, visible: Catalog) -> _Named:
-    """The definition on trial, over what the principal sees: its errors name nothing else."""
+def _read_trial(fix: TrialFix, visible: Catalog, whole: Catalog) -> _Named:
+    """The definition on trial, over what the principal sees: its errors name nothing else.
+
+    It has to mean the same in the whole catalog, over which it is read once it is kept.
+    """
     try:
         is_figure = has_aggregate(fix.expression, visible.dialect)
         section = "measures" if is_figure else "filters"
         file = parse_semantics({"version": 1, section: {fix.name: fix.expression}})
         resolved, problems = resolve_definitions(file, visible)
         reason = problems[0].text if problems else ""
+        kept, _ = resolve_definitions(file, whole)
+        if list(map(_list_names, kept)) != list(map(_list_names, resolved)):
+            resolved, reason = (), reason or _AMBIGUOUS
     except (UnusableDefinition, SettingsError) as error:
         resolved, reason = (), str(error)
     definition = resolved[0].build(visible) if resolved else None
     if definition is None:
-        raise InvalidRequest(f"It cannot be defined so: {reason}", field="expression")
+        raise _refuse(reason)
     return definition, resolved[0].phrases
+
+
+def _list_names(resolved: Resolved) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return resolved.tables, resolved.list_columns()
+
+
+def _refuse(reason: str) -> InvalidRequest:
+    return InvalidRequest(f"It cannot be defined so: {reason}", field="expression")
 
 
 def choose_definitions(question: str, known: Iterable[_Named]) -> tuple[Definition, ...]:

@@ -66,7 +66,7 @@ class LocalParts:
             self.guard,
             self.executor,
             self.values,
-            wiring.build_semantic_layer(self.catalogs),
+            wiring.build_semantic_layer(self.catalogs, self.guard),
         )
 
     def build_baseline(self, settings: Settings) -> PlainBaseline:

@@ -77,7 +77,7 @@ def build_retrieval(
     # Loaded now, so that the first question need not wait for it.
     embedder.load()
     memory = wiring.build_value_memory(store)
-    definitions = wiring.build_semantic_layer(IndexedCatalogs(store))
+    definitions = wiring.build_semantic_layer(IndexedCatalogs(store), guard)
     glossary = wiring.build_glossary(memory, guard)
     return (
         wiring.build_retriever(store, embedder, guard, executor, memory, definitions),

@@ -139,7 +139,7 @@ class Wiring:
             },
         )
 
-    def build_semantic_layer(self, catalogs: CatalogSource) -> SemanticLayer:
+    def build_semantic_layer(self, catalogs: CatalogSource, guard: Guard) -> SemanticLayer:
         """The definitions of all databases and assistants.
 
         Raises SettingsError for a file that cannot be read.
@@ -149,7 +149,7 @@ class Wiring:
             for name, database in self.settings.by_name.items()
             if database.semantics is not None
         }
-        return SemanticLayer(files, catalogs)
+        return SemanticLayer(files, catalogs, guard)
 
     def build_example_search(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard

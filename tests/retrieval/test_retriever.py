@@ -30,6 +30,7 @@ from tests.fakes import (
     CUSTOMERS,
     SHOP,
     FakeEmbedder,
+    FakeGuard,
     FakeIndexStore,
     FakeVisibility,
     build_question,
@@ -68,7 +69,7 @@ def build_retriever(
         values=sources,
         examples=sources,
         glossary=sources,
-        definitions=SemanticLayer({"shop": definitions}, IndexedCatalogs(store))
+        definitions=SemanticLayer({"shop": definitions}, IndexedCatalogs(store), FakeGuard())
         if definitions is not None
         else None,
     )

@@ -25,6 +25,7 @@ from retrieval.vocabulary.terms import Synonyms
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
+    FakeGuard,
     FakeIndexStore,
     FakeVisibility,
     build_violation,
@@ -188,7 +189,7 @@ SEMANTICS = parse_semantics(
 
 
 async def list_names(**limits: Any) -> list[tuple[str, tuple[str, ...]]]:
-    layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP))
+    layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP), FakeGuard())
     found = await build(definitions=layer, **limits).list_definitions("shop", MIA)
     assert not isinstance(found, Violation)
     assert all(isinstance(each, Definition) for each in found)

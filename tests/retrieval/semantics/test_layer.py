@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.types import Definition
+from nl2sql.errors import InvalidRequest
+from nl2sql.types import Definition, TrialFix, Violation
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import SemanticsFile
-from tests.fakes import SHOP, build_question
+from tests.fakes import SHOP, FakeGuard, build_question
 from tests.fakes.shop import build_table
 from tests.retrieval.semantics.files import SPENT, build_file
 
@@ -41,7 +42,7 @@ class Catalogs:
 async def find(
     text: str, visible: Catalog = SHOP, file: SemanticsFile = FILE
 ) -> tuple[Definition, ...]:
-    layer = SemanticLayer({"shop": file}, Catalogs())
+    layer = SemanticLayer({"shop": file}, Catalogs(), FakeGuard())
     return await layer.find(build_question(text=text), visible)
 
 
@@ -100,7 +101,7 @@ async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidd
     file = build_file(
         measures={"revenue": {"expression": SPENT, "filter": "orders.status <> 'secret'"}}
     )
-    layer = SemanticLayer({"shop": file}, Catalogs())
+    layer = SemanticLayer({"shop": file}, Catalogs(), FakeGuard())
     question = build_question(text="What was the revenue?")
     assert len(await layer.find(question, SHOP)) == 1
     assert await layer.find(question, hide(hidden)) == ()
@@ -110,7 +111,7 @@ async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidd
 async def test_what_is_hidden_does_not_give_a_name_another_meaning() -> None:
     twin = build_table("stock.orders", "id integer", "status text", key=("id",))
     whole = replace(SHOP, tables=(*SHOP.tables, twin))
-    layer = SemanticLayer({"shop": FILE}, Catalogs(whole))
+    layer = SemanticLayer({"shop": FILE}, Catalogs(whole), FakeGuard())
     question = build_question(text="Which orders are open?")
     (found,) = await layer.find(question, whole)
     assert found.tables == ("sales.orders",)
@@ -119,9 +120,36 @@ async def test_what_is_hidden_does_not_give_a_name_another_meaning() -> None:
     assert await layer.find(question, visible) == ()
 
 
+async def test_what_would_not_be_kept_is_not_tried() -> None:
+    twin = build_table("stock.orders", "id integer", "status text", key=("id",))
+    whole = replace(SHOP, tables=(*SHOP.tables, twin), search_path=("stock", "sales"))
+    visible = replace(SHOP, search_path=("stock", "sales"))
+    guard = FakeGuard(
+        {
+            "SELECT 1\nFROM orders\nWHERE orders.status = 'x'": Violation(
+                "function_not_allowed", "f", "Not allowed."
+            )
+        }
+    )
+    layer = SemanticLayer({"shop": FILE}, Catalogs(whole), guard)
+
+    async def attempt(expression: str) -> tuple[str, ...]:
+        trial = TrialFix(name="late", expression=expression)
+        question = replace(build_question(text="Which are late?"), trial=trial)
+        return tuple(each.name for each in await layer.find(question, visible))
+
+    assert await attempt("sales.orders.status = 'late'") == ("late",)
+    # Another schema, that the reviewer does not see, has such a table.
+    with pytest.raises(InvalidRequest, match="write schema"):
+        await attempt("orders.status = 'late'")
+    with pytest.raises(InvalidRequest, match="Not allowed"):
+        await attempt("sales.orders.status = 'x'")
+    assert len(guard.guarded) == 2
+
+
 async def test_what_no_longer_fits_the_catalog_is_left_out() -> None:
     catalogs = Catalogs()
-    layer = SemanticLayer({"shop": FILE}, catalogs)
+    layer = SemanticLayer({"shop": FILE}, catalogs, FakeGuard())
     question = build_question(text="revenue of open orders")
     assert len(await layer.find(question, catalogs.now)) == 2
     catalogs.now = hide("sales.order_lines.price")
