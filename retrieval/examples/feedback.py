@@ -19,6 +19,7 @@ from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.marking import ProposedParameter, mark_parameters, propose_parameters
+from retrieval.examples.pairs import read_pattern
 from retrieval.examples.records import (
     Rejected,
     Verified,
@@ -45,13 +46,14 @@ class FeedbackReceipt:
     The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
     from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
     cannot run the query, and ``reason`` says why. ``proposed`` are the values of a reviewer's query
-    that can be parameters.
+    that can be parameters, ``chosen`` the names of those that now are.
     """
 
     outcome: FeedbackOutcome
     example: str = ""
     reason: str = ""
     proposed: tuple[ProposedParameter, ...] = ()
+    chosen: frozenset[str] = frozenset()
 
 
 class FeedbackRecorder:
@@ -98,10 +100,13 @@ class FeedbackRecorder:
                 proposed = await run_in_parser_thread(
                     propose_parameters, note.question, verified.sql, verified.catalog
                 )
-        chosen = [each for each in proposed if each.name in feedback.parameters]
-        if unknown := sorted(set(feedback.parameters) - {each.name for each in chosen}):
+        named = set(feedback.parameters or ())
+        chosen = [each for each in proposed if each.name in named]
+        if unknown := sorted(named - {each.name for each in chosen}):
             return FeedbackReceipt("refused", reason=f"It has no parameter {unknown[0]!r}.")
-        pattern = ""
+        # A reviewer who says nothing of parameters keeps those that are stored.
+        keeps = feedback.is_reviewed and feedback.parameters is None
+        pattern = None if keeps else ""
         if verified and chosen:
             try:
                 marked = await run_in_parser_thread(
@@ -134,8 +139,9 @@ class FeedbackRecorder:
         note: FeedbackNote,
         verified: Verified,
         is_reviewed: bool,
-        pattern: str,
+        pattern: str | None,
     ) -> FeedbackReceipt:
+        """Stores it with the pattern, or with the one that is stored (None)."""
         dialect = verified.catalog.dialect
         example = await run_in_parser_thread(
             build_example,
@@ -149,13 +155,20 @@ class FeedbackRecorder:
             access=note.access,
             created_at=note.given_at,
             reviewed=is_reviewed,
-            pattern=pattern,
+            pattern=pattern or "",
             indexed_database=verified.catalog.database,
         )
-        known = await self._examples.has_any(note.database, example.id)
+        stored = await self._examples.find_pattern(note.database, example.id)
+        if pattern is None and stored:
+            example = replace(example, pattern=stored)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])
         await self._examples.put([example], vectors, self._vectors)
-        return FeedbackReceipt("known" if known else "stored", example.id)
+        pair = read_pattern(example.pattern) if example.pattern else None
+        return FeedbackReceipt(
+            "stored" if stored is None else "known",
+            example.id,
+            chosen=frozenset(pair.parameters if pair else ()),
+        )
 
 
 class FeedbackWithdrawal:

@@ -225,13 +225,18 @@ class ExampleStore(TableStore):
         who = {"database": question.database, "principal": question.principal.name}
         return bool(await self._fetch(statement, given | who))
 
-    async def has_any(self, database: str, id_: str | None = None) -> bool:
-        """Whether the database has an example at all, or the one with this id."""
+    async def has_any(self, database: str) -> bool:
+        """Whether the database has an example at all."""
+        statement = "SELECT 1 FROM quorumsql.examples WHERE database = %(database)s LIMIT 1"
+        return bool(await self._fetch(statement, {"database": database}))
+
+    async def find_pattern(self, database: str, id_: str) -> str | None:
+        """The pattern of the example with this id; None if there is none."""
         statement = (
-            "SELECT 1 FROM quorumsql.examples WHERE database = %(database)s"
-            " AND id = coalesce(%(id)s::text, id) LIMIT 1"
+            "SELECT pattern FROM quorumsql.examples WHERE database = %(database)s AND id = %(id)s"
         )
-        return bool(await self._fetch(statement, {"database": database, "id": id_}))
+        rows = await self._fetch(statement, {"database": database, "id": id_})
+        return rows[0][0] if rows else None
 
     # -- upkeep --------------------------------------------------------------------------------
 

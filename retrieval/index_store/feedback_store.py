@@ -26,7 +26,7 @@ class Feedback:
     """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
 
     ``is_reviewed``: the principal may review answers, so the right query holds for others too.
-    ``parameters`` name values of it that may be others.
+    ``parameters`` name values of it that may be others; None keeps those that are stored.
     """
 
     database: str
@@ -36,7 +36,7 @@ class Feedback:
     principal: Principal
     correction: str = ""
     is_reviewed: bool = False
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
         principal=principal,
         correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
         is_reviewed=may_review(settings, principal),
-        parameters=tuple(request.parameters),
+        parameters=None if request.parameters is None else tuple(request.parameters),
     )
 
 
@@ -100,6 +100,7 @@ def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackR
             phrase=each.phrase,
             type=each.parameter.type,
             column=each.parameter.column,
+            chosen=each.name in receipt.chosen,
         )
         for each in receipt.proposed
     ]

@@ -32,10 +32,11 @@ class FeedbackRequest(RequestModel):
         None, description="If it is wrong: the query that answers the question."
     )
     database: str | None = Field(None, description="The database that was asked.")
-    parameters: list[str] = Field(
-        [],
+    parameters: list[str] | None = Field(
+        None,
         description="Of a reviewer: the values that may be others, by the names of `parameters` in "
-        "the response to the same feedback without them.",
+        "the response to the same feedback without them. Without the field those that are stored "
+        "stay, an empty list removes them.",
     )
 
 
@@ -46,6 +47,7 @@ class ParameterResponse(ResponseModel):
     phrase: Text = Field(description="The value as the question says it.")
     type: Literal["integer", "number", "text", "date"]
     column: Text = Field("", description="The column whose values a text may have.")
+    chosen: bool = Field(False, description="Whether the stored query has it as a parameter.")
 
 
 class FeedbackResponse(ResponseModel):

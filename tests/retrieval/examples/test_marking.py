@@ -85,7 +85,9 @@ def test_values_that_a_column_is_compared_with_are_proposed(
     assert mark_parameters(question, sql, found, SHOP.dialect).ask() == question
 
 
-async def give(shop: Shop, *parameters: str, principal: Principal = BOSS) -> FeedbackReceipt:
+async def give(
+    shop: Shop, *parameters: str, principal: Principal = BOSS, silent: bool = False
+) -> FeedbackReceipt:
     recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": SHOP.dialect})
     return await recorder.take_feedback(
         Feedback(
@@ -95,7 +97,7 @@ async def give(shop: Shop, *parameters: str, principal: Principal = BOSS) -> Fee
             True,
             principal,
             is_reviewed=principal is BOSS,
-            parameters=parameters,
+            parameters=None if silent else parameters,
         )
     )
 
@@ -113,6 +115,9 @@ async def test_a_marked_query_answers_with_other_values_until_it_is_given_up(sho
     assert await find(shop, asked, ANN) is None
     [example] = await shop.examples.list_examples("shop")
     assert (example.question, example.sql) == (QUESTION, QUERY)
+    # One more thumb up keeps them, and tells them.
+    assert (await give(shop, silent=True)).chosen == {"customer", "placed_at"}
+    assert await find(shop, asked) is not None
     # Given without parameters, it answers its own question only.
     await give(shop)
     assert await find(shop, asked) is None

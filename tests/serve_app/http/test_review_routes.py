@@ -240,11 +240,12 @@ async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
         "phrase": "Finance",
         "type": "text",
         "column": "hr.departments.name",
+        "chosen": False,
     }
     marked = asked | {"parameters": ["department"]}
-    assert (await service.send("ada", "POST", "/feedback", json=marked)).json() == given | {
-        "outcome": "known"
-    }
+    known = given | {"outcome": "known", "parameters": [proposed | {"chosen": True}]}
+    assert (await service.send("ada", "POST", "/feedback", json=marked)).json() == known
+    assert (await service.send("ada", "POST", "/feedback", json=asked)).json() == known
     answer = await service.ask("ada", "How many employees are there in Sales?")
     assert answer["verified"]["label"].startswith("Verified by ada")
     assert answer["verified"]["label"].endswith("with department Sales")

@@ -196,9 +196,9 @@ def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
     assert "“CXL” as status: any value of sales.orders.status" in ticks.inner_text()
     ticks.locator("input").first.check()
     either.press("button:has-text('Verify with other values')")
-    either.see("text=questions with other values for year are answered so, too")
+    either.see("text=questions with other values for status, year are answered so, too")
     bodies = [body for _, path, body in either.service.received if path == "/feedback"]
-    assert [body["parameters"] for body in bodies] == [[], ["year"]]
+    assert [body["parameters"] for body in bodies] == [None, ["status", "year"]]
 
 
 def test_schema_is_searched_and_walked(either: Reader) -> None:

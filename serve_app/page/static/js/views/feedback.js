@@ -27,19 +27,18 @@ const NOTHING = { said: "", busy: false, message: "", saved: "", proposed: [], c
 /**
  * @param {{question: string, sql: string, database: string, rewritten?: string}} answer
  * @returns {{said: string, busy: boolean, message: string, saved: string, proposed: object[], send: (verdict: string, correction?: string, parameters?: string[]) => Promise<boolean>, undo: () => Promise<void>}}
- *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back; `proposed`: values of the
- *   right query that a reviewer can let vary, by the names `parameters`
+ *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back; `proposed`: values of the right query that a reviewer can let vary, by the names `parameters`
  */
 export function useFeedback(answer) {
   const [state, setState] = useState({ ...NOTHING, saidBefore: "" });
-  const send = async (verdict, correction = null, parameters = []) => {
+  const send = async (verdict, correction = null, parameters = null) => {
     setState((before) => ({ ...before, busy: true, message: "" }));
     try {
       const body = { question: answer.rewritten || answer.question, verdict, correction, parameters, ...refer(answer) };
       const { outcome, id, parameters: proposed } = await requestJson("feedback", { method: "POST", body });
       const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
-      const message = parameters.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
-      setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, proposed: parameters.length ? [] : proposed, correction }));
+      const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
+      setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, proposed: parameters?.length ? [] : proposed, correction }));
       return true;
     } catch (problem) {
       setState((before) => ({ ...before, busy: false, message: `Not recorded. ${plain(problem.message)}` }));
@@ -79,11 +78,12 @@ export function Saved({ feedback, again }) {
 /** The values of a right query that may be others: the reviewer ticks those with which it still is right. */
 export function Parameters({ feedback }) {
   const { said, busy, proposed, correction, send } = feedback;
-  const [chosen, setChosen] = useState([]);
+  const [ticked, setTicked] = useState(null);
   if (!proposed?.length) return null;
-  const toggle = (name) => setChosen(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
+  const chosen = ticked ?? proposed.filter((one) => one.chosen).map((one) => one.name);
+  const toggle = (name) => setTicked(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
   return html`<div class="checks" role="group" aria-label="Values that may differ"><p>Is it right with other values, too? Tick which may differ.</p>
     ${proposed.map(({ name, phrase, type, column }) => html`<label><input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
       <span>“<${Text} value=${phrase} />” <span class="faint">as <${Text} value=${name} />: any ${type === "text" ? html`value of <${Text} value=${column} />` : type}</span></span></label>`)}
-    <${Button} icon="check" disabled=${busy || !chosen.length} onClick=${() => send(said, correction, chosen)}>Verify with other values</${Button}></div>`;
+    <${Button} icon="check" disabled=${busy || !ticked} onClick=${() => send(said, correction, chosen)}>Verify with other values</${Button}></div>`;
 }
