@@ -1,9 +1,8 @@
 """Follow-ups: completes a question such as "and last year?" from the earlier turns.
 
-A question's words show whether it depends on earlier ones, in nine languages; measured on 7,447
-independent questions and on follow-ups: docs/lab/retrieval.md. An independent question needs no
-call of the model and is never rewritten. The model's rewriting is used only if it keeps the words
-of the follow-up and adds only words of earlier turns; otherwise the question stays unchanged.
+An independent question needs no call of the model and is never rewritten. The model's rewriting is
+used only if it keeps the words of the follow-up and adds only words of earlier turns; otherwise the
+question stays unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nl2sql.errors import PromptTooLong, Unavailable
-from nl2sql.languages import Language, list_words, load_lexicon
+from nl2sql.languages import list_words, load_lexicon
+from nl2sql.languages.context import PRONOUNS, depends_on_context, list_phrases
 from nl2sql.languages.detection import find_language, list_stop_words
 from nl2sql.languages.english import list_english
 from nl2sql.prompts import render_text
@@ -20,7 +20,7 @@ from nl2sql.protocols import Engine
 from nl2sql.settings import StageSettings
 from nl2sql.sql.literals import mask_texts
 from nl2sql.types import Contents, Message, Prompt, Question, Rewriting, SamplingRequest, Turn
-from nl2sql.words import STOP_WORDS, fold_text, split_words
+from nl2sql.words import fold_text, split_words
 
 _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
@@ -43,15 +43,6 @@ _PLACES = {
 } | {"former": 1, "latter": -1}
 _DIGITS = re.compile(r"(\d{1,2})(?:st|nd)?")
 _PICKING = frozenset(" ".join(load_lexicon()["picking"].values()).split())
-# Words that refer to an earlier question in a short one. "Those who" refers to what follows it.
-_PRONOUNS = list_english("pronouns")
-_RELATIVE = list_english("relative")
-_PREPOSITIONS = list_english("prepositions")
-_FRAGMENT_WORDS = 3
-_SHORT_WORDS = 8
-# Chinese and Japanese, where a word is a sign or two.
-_FRAGMENT_SIGNS = 8
-_NO_SPACES: frozenset[Language] = frozenset({"zh", "ja"})
 
 
 class FollowUps:
@@ -67,8 +58,10 @@ class FollowUps:
             return Rewriting()
         if chosen_sql := pick_interpretation(question.text, turns[-1].interpretations):
             return Rewriting(turns[-1].question, "chosen", chosen_sql)
-        if not self._settings.flags.follow_ups or not depends_on_context(question.text):
+        if not depends_on_context(question.text):
             return Rewriting()
+        if not self._settings.flags.follow_ups:
+            return Rewriting(method="kept")
         database = self._settings.by_name.get(question.database)
         dialect = database.dialect if database else "postgres"
         request = SamplingRequest(
@@ -138,10 +131,10 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
     words = set(split_words(whole))
     # Words that only connect it with earlier turns may come and go, and so may function words,
     # which are no words of business in any language.
-    connecting = (_list_words(part, find_language(asked)) for part in ("following", "referring"))
+    connecting = (list_phrases(part, find_language(asked)) for part in ("following", "referring"))
     free = (
         list_stop_words(asked)
-        | _PRONOUNS
+        | PRONOUNS
         | {word for phrases in connecting for phrase in phrases for word in split_words(phrase)}
     )
     required = set(split_words(asked)) - free
@@ -187,49 +180,3 @@ def _is_among(word: str, words: Iterable[str]) -> bool:
 
 def _flatten(text: str) -> str:
     return " ".join(text.split())
-
-
-def depends_on_context(text: str) -> bool:
-    """True for a connecting beginning, a fragment, or a pronoun without an antecedent.
-
-    >>> [depends_on_context(text) for text in ("And last year?", "in Germany", "Who are they?")]
-    [True, True, True]
-    >>> [depends_on_context(text) for text in ("How many singers?", "Customers and their city")]
-    [False, False]
-    """
-    plain, language = fold_text(text), find_language(text)
-    words = plain.split()
-    if not words:
-        return False
-    starts, asking = _list_words("following", language), _list_words("questioning", language)
-    if language in _NO_SPACES:
-        is_short = len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
-        return plain.startswith(starts) or (is_short and not any(word in plain for word in asking))
-    if any(f"{plain} ".startswith(f"{start} ") for start in starts):
-        return True
-    # Arabic writes "and" as the beginning of a word.
-    if language == "ar" and plain.startswith(starts[0]) and words[0] not in asking:
-        return True
-    is_short = language == "en" and len(words) <= _SHORT_WORDS
-    is_part = len(words) <= _FRAGMENT_WORDS or (is_short and words[0] in _PREPOSITIONS)
-    if is_part and not set(asking).intersection(words):
-        return True
-    return is_short and _refers_back(plain, asking)
-
-
-def _refers_back(plain: str, asking: Sequence[str]) -> bool:
-    """By a phrase, or by a pronoun before any word that it could refer to."""
-    if any(f" {phrase} " in f" {plain} " for phrase in _list_words("referring", "en")):
-        return True
-    words = plain.split()
-    for at, word in enumerate(words):
-        if word in _PRONOUNS:
-            return _RELATIVE.isdisjoint(words[at + 1 : at + 4])
-        if word not in STOP_WORDS and word not in asking:
-            return False
-    return False
-
-
-def _list_words(section: str, language: Language) -> tuple[str, ...]:
-    """The words and phrases of a section in one language, as ``fold_text`` leaves them."""
-    return tuple(fold_text(words) for words in load_lexicon()[section].get(language, "").split(","))

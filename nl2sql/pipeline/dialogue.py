@@ -51,6 +51,7 @@ class Dialogue:
             question,
             text=rewriting.text or question.text,
             chosen_sql=rewriting.chosen_sql or question.chosen_sql,
+            continues=rewriting.method == "kept",
         )
         answer = await self._put_in_words(await self.pipeline.answer(whole))
         trace = replace(

@@ -144,7 +144,8 @@ class Question:
     query of the interpretation that the principal chose: it is run, and nothing is sampled.
     ``answer_text`` says what puts the answer into words: ``rule``, ``model``, or nothing (``off``
     or empty). With a ``trial`` it is asked as in an exam, and as if the fix were kept: no verified
-    query answers it, and its own example is not shown.
+    query answers it, and its own example is not shown. It ``continues`` another that could not be
+    completed: a verified query of the same words may mean something else.
     """
 
     text: str
@@ -159,6 +160,7 @@ class Question:
     answer_text: str = ""
     history: tuple[Turn, ...] = ()
     trial: TrialFix | None = None
+    continues: bool = False
 
     @property
     def english(self) -> str:

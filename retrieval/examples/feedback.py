@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from sqlglot.errors import SqlglotError
 
 from nl2sql.errors import UnknownDatabase
+from nl2sql.languages.context import continues_another
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
@@ -37,6 +38,11 @@ from retrieval.index_store.feedback_store import (
     build_note,
 )
 from retrieval.index_store.table_store import IndexConnections
+
+_CONTINUES = (
+    "It continues another question, so its words alone mean nothing. Ask it in full: "
+    "'How many customers are in Italy?' instead of 'And in Italy?'."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,8 @@ class FeedbackRecorder:
             raise UnknownDatabase(note.database, tuple(self._dialects))
         verified: Verified | None = None
         proposed: tuple[ProposedParameter, ...] = ()
+        if note.right_sql and continues_another(note.question):
+            return FeedbackReceipt("refused", reason=_CONTINUES)
         if note.right_sql:
             result = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
             if isinstance(result, Rejected):

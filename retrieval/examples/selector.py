@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
+from nl2sql.languages.context import continues_another
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
@@ -168,10 +169,12 @@ class ExampleSelector:
 
         It is one of an import, the principal's own feedback, or that of a reviewer. If there is
         none, one with parameters that the question means with other values; ``values`` finds those
-        of a column. The evidence of a question no example knows of. Raises IndexUnavailable,
-        PolicyError.
+        of a column. The evidence of a question no example knows of, and none knows what a question
+        continues. Raises IndexUnavailable, PolicyError.
         """
         if question.evidence or question.trial is not None or not self._settings.examples:
+            return None
+        if question.continues or continues_another(question.text):
             return None
         scope = await self._build_scope(question)
         if scope is None:

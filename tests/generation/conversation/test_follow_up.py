@@ -14,11 +14,11 @@ from data.demo_erp import TRANSLATIONS
 from generation.conversation.follow_up import (
     FollowUps,
     build_prompt,
-    depends_on_context,
     pick_interpretation,
     read_rewriting,
 )
 from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.languages.context import depends_on_context
 from nl2sql.types import Rewriting, Turn
 from tests.fakes import FakeEngine, build_question, build_settings
 from tests.golden import ARROW, load_cases, load_text, render_golden
@@ -54,7 +54,8 @@ async def test_what_needs_no_completing_costs_no_call() -> None:
         rewriting, engine = await rewrite(text, *turns)
         assert (rewriting, engine.requests) == (Rewriting(), [])
     off = {"follow_ups": False}
-    assert (await rewrite("And in 2024?", ORDERS_2023, flags=off))[0] == Rewriting()
+    kept = Rewriting(method="kept")
+    assert (await rewrite("And in 2024?", ORDERS_2023, flags=off))[0] == kept
     assert (await rewrite("the second", SPENT, flags=off))[0].chosen_sql == "SELECT 2"
 
 

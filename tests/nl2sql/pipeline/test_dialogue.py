@@ -73,6 +73,15 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
     assert sessions.turns["s"][1:] == (Turn(WHOLE, "answered", f"SELECT '{WHOLE}'"),)
 
 
+async def test_what_could_not_be_completed_is_asked_as_a_part() -> None:
+    """No verified query of the same words is its answer."""
+    for method, continues in (("kept", True), ("", False)):
+        pipeline = FakePipeline()
+        generator = FakeGenerator(rewritings={"Suppliers": Rewriting(method=method)})
+        await Dialogue(pipeline, generator, FakeConversations(EARLIER)).answer(ask("Suppliers"))
+        assert [question.continues for question in pipeline.questions] == [continues]
+
+
 async def test_an_interpretation_that_was_chosen_is_run() -> None:
     chosen = {"the second": Rewriting(UNSURE.question, "chosen", "SELECT 2")}
     pipeline = FakePipeline()

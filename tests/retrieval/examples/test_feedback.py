@@ -50,6 +50,15 @@ async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
     assert (example.access, example.tables) == (build_access_key(ANN), ("sales.orders",))
 
 
+async def test_what_continues_another_question_is_no_example(shop: Shop) -> None:
+    """In another conversation the same words ask for something else."""
+    receipt, _ = await say(shop, right=True, question="And how many has Acme?")
+    assert (receipt.outcome, await stored(shop)) == ("refused", [])
+    assert "Ask it in full" in receipt.reason
+    receipt, _ = await say(shop, right=False, question="And how many has Acme?")
+    assert receipt.outcome == "recorded"
+
+
 async def test_said_again_it_changes_nothing(shop: Shop, index_url: str) -> None:
     first, _ = await say(shop, right=True)
     again, _ = await say(shop, right=True, sql="select COUNT(*) from orders")

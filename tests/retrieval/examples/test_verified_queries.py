@@ -59,14 +59,23 @@ def build_selector(shop: Shop) -> ExampleSelector:
     return ExampleSelector(shop.store, shop.embedder, shop.guard, shop.guard, RetrievalSettings())
 
 
-async def find(shop: Shop, text: str, principal: Principal = BOSS) -> VerifiedQuery | None:
+async def find(
+    shop: Shop, text: str, principal: Principal = BOSS, **asked: Any
+) -> VerifiedQuery | None:
     catalog = await shop.guard.visible_catalog("shop", principal)
     assert not isinstance(catalog, Violation)
     selector = build_selector(shop)
     values = IndexedValueSearch(FakeMemory(NAMES), shop.guard, shop.guard, shop.executor)
     return await selector.find_verified(
-        build_question(text=text, principal=principal), catalog, values
+        build_question(text=text, principal=principal, **asked), catalog, values
     )
+
+
+async def test_a_part_of_a_conversation_has_none(shop: Shop) -> None:
+    """The same words continue another question here."""
+    await bring_in(shop, STATUS, STATUS.model_copy(update={"question": "And of :status?"}))
+    assert await find(shop, "number of shipped orders", continues=True) is None
+    assert await find(shop, "And of shipped?") is None
 
 
 async def test_a_question_with_other_values_is_answered_and_labelled(shop: Shop) -> None:
