@@ -34,9 +34,9 @@ _AVX2_CORE_SECONDS = 33.0
 # databases and whatever else runs.
 _MEMORY_SHARE = 0.25
 _BYTES_A_BILLION = 1.3e9
-# The library's own 32 reads prompts a quarter slower, and the model says the same
-# (docs/lab/engines.md).
-_ACTIVATION_GROUP = 256
+# The library's own 32 reads prompts a quarter slower; 256 is no faster with the small model, and
+# six answers of 400 fewer are right (docs/lab/engines.md).
+_ACTIVATION_GROUP = 128
 
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
 """The hint for a missing vLLM."""
@@ -167,7 +167,7 @@ def choose_properties(flags: frozenset[str], threads: int) -> dict[str, Any]:
     all, because there are no kernels for that on our weights.
 
     >>> choose_properties(frozenset({"avx2", "avx512f", "avx512_bf16"}), threads=2)
-    {'INFERENCE_NUM_THREADS': 2, 'DYNAMIC_QUANTIZATION_GROUP_SIZE': 256}
+    {'INFERENCE_NUM_THREADS': 2, 'DYNAMIC_QUANTIZATION_GROUP_SIZE': 128}
     """
     properties: dict[str, Any] = {
         "INFERENCE_NUM_THREADS": threads,
