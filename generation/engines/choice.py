@@ -34,9 +34,6 @@ _AVX2_CORE_SECONDS = 33.0
 # databases and whatever else runs.
 _MEMORY_SHARE = 0.25
 _BYTES_A_BILLION = 1.3e9
-# The library's own 32 reads prompts a quarter slower; 256 is no faster with the small model, and
-# six answers of 400 fewer are right (docs/lab/engines.md).
-_ACTIVATION_GROUP = 128
 
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
 """The hint for a missing vLLM."""
@@ -163,18 +160,16 @@ def _read_cpu_info(key: str) -> list[str]:
 def choose_properties(flags: frozenset[str], threads: int) -> dict[str, Any]:
     """OpenVINO's properties for a processor with these instructions.
 
-    Activations are quantised to 8 bits in groups of ``_ACTIVATION_GROUP``; without AVX-512 not at
-    all, because there are no kernels for that on our weights.
+    Without AVX-512 it has no kernels for quantised activations on our weights.
 
     >>> choose_properties(frozenset({"avx2", "avx512f", "avx512_bf16"}), threads=2)
-    {'INFERENCE_NUM_THREADS': 2, 'DYNAMIC_QUANTIZATION_GROUP_SIZE': 128}
+    {'INFERENCE_NUM_THREADS': 2}
     """
-    properties: dict[str, Any] = {
-        "INFERENCE_NUM_THREADS": threads,
-        "DYNAMIC_QUANTIZATION_GROUP_SIZE": _ACTIVATION_GROUP if "avx512f" in flags else 0,
-    }
+    properties: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads}
     if not flags & _BFLOAT16_FLAGS:
         properties["INFERENCE_PRECISION_HINT"] = "f32"
+    if "avx512f" not in flags:
+        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
     return properties
 
 

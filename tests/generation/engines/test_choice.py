@@ -76,7 +76,7 @@ def test_the_processor_decides_whether_and_how_openvino_computes() -> None:
     check_processor(frozenset())
     with pytest.raises(EngineUnavailable, match="AVX2"):
         check_processor(frozenset({"sse4_2"}))
-    threads = {"INFERENCE_NUM_THREADS": 2, "DYNAMIC_QUANTIZATION_GROUP_SIZE": 128}
+    threads = {"INFERENCE_NUM_THREADS": 2}
     exact = {**threads, "INFERENCE_PRECISION_HINT": "f32"}
     wide = frozenset({"avx2", "avx512f", "avx512_bf16"})
     assert choose_properties(wide, 2) == threads
