@@ -101,8 +101,7 @@ class Expectations:
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
     ``average``: an average. ``share``: a part of a whole, as percent. ``best``: one or few rows at
     one end of an order; ``highest`` says at which end; ``descending`` is the direction of a
-    requested order. ``decimals``: figures should
-    be rounded to so many.
+    requested order. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()

@@ -37,7 +37,7 @@ def depends_on_context(text: str) -> bool:
     plain, language = fold_text(text), find_language(text)
     asking = list_phrases("questioning", language)
     if language in _NO_SPACES:
-        is_short = len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
+        is_short = 0 < len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
         is_part = is_short and not any(word in plain for word in asking)
     else:
         words = plain.split()

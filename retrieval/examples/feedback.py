@@ -97,9 +97,9 @@ class FeedbackRecorder:
             raise UnknownDatabase(note.database, tuple(self._dialects))
         verified: Verified | None = None
         proposed: tuple[ProposedParameter, ...] = ()
-        if note.right_sql and continues_another(note.question):
-            return FeedbackReceipt("refused", reason=_CONTINUES)
         if note.right_sql:
+            if continues_another(note.question):
+                return FeedbackReceipt("refused", reason=_CONTINUES)
             result = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
             if isinstance(result, Rejected):
                 return FeedbackReceipt("refused", reason=result.reason)

@@ -268,13 +268,22 @@ class Verifier:
             tables = await run_in_parser_thread(find_tables, sql, catalog)
         except (SqlglotError, RecursionError) as error:
             return Rejected(f"It is not valid SQL: {describe_parse_error(error)}")
-        query = await self._guard.guard(database, sql, principal)
-        if isinstance(query, Violation):
-            return Rejected(query.message)
-        result = await self._executor.explain(query)
-        if isinstance(result, Diagnostic):
-            return Rejected(result.message)
-        return Verified(sql, tables, catalog)
+        rejected = await find_rejection(self._guard, self._executor, database, sql, principal)
+        return rejected or Verified(sql, tables, catalog)
+
+
+async def find_rejection(
+    guard: Guard, executor: Executor, database: str, sql: str, principal: Principal
+) -> Rejected | None:
+    """What the guard or the database, which plans the query, has against it.
+
+    Raises IndexUnavailable, DatabaseUnavailable, PolicyError, UnknownDatabase.
+    """
+    query = await guard.guard(database, sql, principal)
+    if isinstance(query, Violation):
+        return Rejected(query.message)
+    result = await executor.explain(query)
+    return Rejected(result.message) if isinstance(result, Diagnostic) else None
 
 
 def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:

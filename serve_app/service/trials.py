@@ -14,7 +14,7 @@ from evaluation.metrics.judge import Gold, has_top_level_order
 from nl2sql.answers import Answer, Answered
 from nl2sql.errors import InvalidRequest
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Diagnostic, Principal, ResultSet, TrialFix, Violation
+from nl2sql.types import Principal, ResultSet, TrialFix
 from nl2sql.words import content_words
 from quorumsql.contract import QueryRequest
 from quorumsql.contract.feedback import (
@@ -24,7 +24,7 @@ from quorumsql.contract.feedback import (
     TrialResponse,
 )
 from retrieval.conversations import find_refused
-from retrieval.examples.records import MOST_CHARS
+from retrieval.examples.records import MOST_CHARS, find_rejection
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
 from retrieval.index_store.feedback_store import FeedbackNote
 from serve_app.service.feedback import ReviewService
@@ -112,15 +112,10 @@ class TrialService:
 
     async def _check_query(self, database: str, sql: str, principal: Principal) -> None:
         """Raises InvalidRequest unless feedback would take the query as an example."""
-        verdict = await self.tools.guard.guard(database, sql, principal)
-        if not isinstance(verdict, Violation):
-            explained = await self.tools.executor.explain(verdict)
-            if not isinstance(explained, Diagnostic):
-                return
-            reason = explained.message
-        else:
-            reason = verdict.message
-        raise InvalidRequest(f"It cannot become an example: {reason}", field="sql")
+        guard, executor = self.tools.guard, self.tools.executor
+        rejected = await find_rejection(guard, executor, database, sql, principal)
+        if rejected is not None:
+            raise InvalidRequest(f"It cannot become an example: {rejected.reason}", field="sql")
 
     async def _ask(
         self,
