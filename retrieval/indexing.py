@@ -77,7 +77,8 @@ def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
 def describe_catalog(catalog: Catalog, descriptions: Mapping[str, str]) -> Catalog:
     """The catalog with ``descriptions`` in place of missing comments.
 
-    Keys are ``table`` or ``table.column`` in any case; unknown keys are ignored.
+    Keys are ``table`` or ``table.column`` in any case, with or without the schema; unknown keys are
+    ignored.
 
     >>> from nl2sql.catalog import Column
     >>> shop = Catalog("shop", (Table("main", "Orders", (Column("Amt", "REAL"),)),))
@@ -90,15 +91,24 @@ def describe_catalog(catalog: Catalog, descriptions: Mapping[str, str]) -> Catal
     return replace(catalog, tables=tuple(_describe(table, known) for table in catalog.tables))
 
 
+def list_describable(catalog: Catalog) -> set[str]:
+    """The keys in lower case that ``describe_catalog`` knows."""
+    tables = [(name.lower(), table) for table in catalog.tables for name in _list_names(table)]
+    columns = (f"{name}.{each.name.lower()}" for name, table in tables for each in table.columns)
+    return {*(name for name, _ in tables), *columns}
+
+
+def _list_names(table: Table) -> tuple[str, str]:
+    return table.qualified, table.name
+
+
 def _describe(table: Table, known: Mapping[str, str]) -> Table:
-    name = table.name.lower()
-    return replace(
-        table,
-        comment=table.comment or known.get(name, ""),
-        columns=tuple(
-            replace(
-                column, comment=column.comment or known.get(f"{name}.{column.name.lower()}", "")
-            )
-            for column in table.columns
-        ),
+    def find(column: str = "") -> str:
+        keys = (f"{name}{column}".lower() for name in _list_names(table))
+        return next((known[key] for key in keys if key in known), "")
+
+    columns = (
+        replace(column, comment=column.comment or find(f".{column.name}"))
+        for column in table.columns
     )
+    return replace(table, comment=table.comment or find(), columns=tuple(columns))

@@ -160,7 +160,7 @@ class DatabaseSettings(Section):
         None, description="A YAML file of synonyms for tables, columns and values."
     )
     semantics: Path | None = Field(
-        None, description="A YAML file of definitions: measures, dimensions and named filters."
+        None, description="A YAML file of measures, dimensions, named filters and descriptions."
     )
     skip_values: tuple[str, ...] = Field(
         default=(),

@@ -1,5 +1,7 @@
 """The file of definitions of one database: measures, dimensions and filters, as a user writes them.
 
+It may also describe tables and columns that have no comment in the database.
+
 YAML, checked by pydantic: every error names the line, an unknown key also the nearest one. Knows
 nothing of the database: ``resolution.py`` reads the SQL parts and finds their tables and columns.
 """
@@ -69,6 +71,8 @@ class Semantics(BaseModel):
     measures: Mapping[_Name, Annotated[Measure, _short("expression")]] = {}
     dimensions: Mapping[_Name, Annotated[Dimension, _short("expression")]] = {}
     filters: Mapping[_Name, Annotated[Filter, _short("condition")]] = {}
+    # Of "table" or "table.column", either with the schema before it.
+    descriptions: Mapping[str, _Line] = {}
 
     def list_parts(self) -> Iterator[tuple[str, str, Measure | Dimension | Filter]]:
         """The section, the name and the definition of each."""

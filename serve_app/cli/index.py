@@ -138,7 +138,7 @@ async def _read(
         problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
     else:
         try:
-            catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
+            catalog = await asyncio.to_thread(wiring.read_described, name)
         except QuorumError as error:
             state = "unreachable"
             problem = error.details if isinstance(error, ServerUnavailable) else str(error)

@@ -6,7 +6,9 @@ models from it. Passwords are read where they are used, so they are never sent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from execution.executor import ReadOnlyExecutor
@@ -43,6 +45,7 @@ from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
+from retrieval.indexing import describe_catalog
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
@@ -207,6 +210,20 @@ class Wiring:
         synonyms = load_synonyms(path)
         check_synonyms(synonyms, catalog, where=str(path))
         return synonyms
+
+    def read_described(
+        self, database: str, descriptions: Mapping[str, str] = MappingProxyType({})
+    ) -> Catalog:
+        """The schema of ``database``, with ``descriptions`` in place of missing comments.
+
+        And those of its file of definitions, then of its assistants' files. Raises SettingsError,
+        DatabaseUnavailable.
+        """
+        known = dict(descriptions)
+        for name, section in self.settings.by_name.items():
+            if section.semantics and self.settings.source_of(name) == database:
+                known = {**load_semantics(section.semantics).semantics.descriptions, **known}
+        return describe_catalog(self.source(database).read_catalog(), known)
 
     def build_executor(self) -> ReadOnlyExecutor:
         """The executor, over read-only connections to all databases."""

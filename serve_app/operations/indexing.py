@@ -18,7 +18,7 @@ from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from retrieval.indexing import Progress, describe_catalog, update_index
+from retrieval.indexing import Progress, update_index
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.joins.inference import infer_keys
 from retrieval.values.refresh import refresh_values
@@ -69,8 +69,7 @@ async def index_database(
     await store.prepare()
     async with store.writer(database, lambda: progress("waiting for another run", 0, 0)) as writer:
         begin("reading the schema")
-        read = await asyncio.to_thread(source.read_catalog)
-        catalog = describe_catalog(read, descriptions)
+        catalog = await asyncio.to_thread(wiring.read_described, database, descriptions)
         fingerprint = fingerprint_schema(catalog)
         present = await writer.load()
         if present is not None and present.head.fingerprint == fingerprint:
@@ -114,7 +113,7 @@ async def index_database(
         sum(len(table.columns) for table in catalog.tables),
         update.embedded,
         update.is_changed,
-        read.skipped,
+        catalog.skipped,
         tuple(filter(None, notes)),
     )
 

@@ -13,6 +13,8 @@ from execution.policies.assistant import AssistantView
 from nl2sql.catalog import Catalog
 from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
+from nl2sql.yaml_file import suggest
+from retrieval.indexing import list_describable
 from retrieval.semantics.importing.importer import LeftOut, import_definitions
 from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import Problem, SemanticsFile
@@ -25,8 +27,8 @@ def guard_definitions(
 ) -> tuple[tuple[tuple[tuple[str, str], GuardedQuery], ...], tuple[Problem, ...]]:
     """A guarded query of each definition that can be used, with its keys in the file.
 
-    And all that is wrong with the others: names, joins, and what the guard refuses. Raises
-    SettingsError for an allowlist that cannot be read.
+    And all that is wrong with the others: names, joins, and what the guard refuses; and
+    descriptions of what is not there. Raises SettingsError for an allowlist that cannot be read.
     """
     resolved, problems = resolve_definitions(file, catalog)
     access = open_access(catalog)
@@ -42,7 +44,13 @@ def guard_definitions(
             refused.append(Problem(place, f"the guard refuses it: {verdict.message}"))
         else:
             passed.append((place, verdict))
-    return tuple(passed), (*problems, *refused)
+    described = list_describable(catalog)
+    unknown = [
+        Problem(("descriptions", name), f"no such table or column{suggest(name, described)}")
+        for name in file.semantics.descriptions
+        if name.lower() not in described
+    ]
+    return tuple(passed), (*problems, *refused, *unknown)
 
 
 def find_hidden(

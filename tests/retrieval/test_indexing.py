@@ -30,3 +30,9 @@ def test_comments_of_the_database_stay() -> None:
     column = orders.column("id")
     assert column is not None
     assert column.comment == "number of it"
+    described = describe_catalog(SHOP, {"sales.Customers.id": "its number"})
+    customers = described.resolve("customers")
+    assert customers is not None
+    column = customers.column("id")
+    assert column is not None
+    assert column.comment == "its number"

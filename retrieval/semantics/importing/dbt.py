@@ -8,7 +8,7 @@ MetricFlow's documentation says what they mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nl2sql.sql.names import enquote
@@ -18,11 +18,43 @@ from retrieval.semantics.sql_parts import UnusableDefinition
 _Json = Mapping[str, Any]
 _DIMENSION = re.compile(r"\{\{\s*Dimension\(\s*['\"](\w+?)__(\w+)['\"]\s*\)\s*\}\}")
 _TABLE = ("schema_name", "alias")
+_TABLES = ("model", "seed", "snapshot", "source")
 
 
 def read_dbt(manifest: _Json) -> list[Cube]:
-    """All semantic models with the metrics; metrics that belong to none make one more."""
-    return [Cube.model_validate(each) for each in _Project(manifest).read_models()]
+    """All semantic models with the metrics, and the tables with their descriptions.
+
+    Metrics that belong to no semantic model make one more.
+    """
+    read = (*_Project(manifest).read_models(), *_read_tables(manifest))
+    return [Cube.model_validate(each) for each in read]
+
+
+def _read_tables(manifest: _Json) -> Iterator[dict[str, Any]]:
+    """What dbt builds or reads, by its id; accepted values end the description of a column."""
+    nodes = {**(manifest.get("nodes") or {}), **(manifest.get("sources") or {})}
+    accepted: dict[tuple[Any, Any], str] = {}
+    for node in nodes.values():
+        test = node.get("test_metadata") or {}
+        if test.get("name") == "accepted_values":
+            listed = ", ".join(f"'{value}'" for value in test["kwargs"]["values"])
+            accepted[node.get("attached_node"), node.get("column_name")] = f"one of {listed}"
+    for key, node in nodes.items():
+        if node["resource_type"] not in _TABLES:
+            continue
+        columns = [
+            {"name": name, "description": "; ".join(filter(None, texts))}
+            for name, column in (node.get("columns") or {}).items()
+            if any(texts := (column.get("description"), accepted.get((key, name))))
+        ]
+        if columns or node.get("description"):
+            table = node.get("alias") or node.get("identifier") or node["name"]
+            yield {
+                "name": key,
+                "sql_table": enquote(node["schema"], table),
+                "description": node.get("description"),
+                "dimensions": columns,
+            }
 
 
 def _by_name(values: Any) -> dict[str, _Json]:

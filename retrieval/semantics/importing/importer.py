@@ -21,7 +21,7 @@ from nl2sql.words import content_words
 from nl2sql.yaml_file import read_yaml
 from retrieval.semantics.importing.dbt import read_dbt
 from retrieval.semantics.importing.mdl import read_mdl
-from retrieval.semantics.importing.models import Cube, MeaningReader, Member
+from retrieval.semantics.importing.models import Cube, Meaning, MeaningReader, Member
 from retrieval.semantics.semantics_file import (
     SECTIONS,
     Semantics,
@@ -35,7 +35,10 @@ _LONGEST = 300
 _UNREADABLE = (
     *(AttributeError, LookupError, OSError, RecursionError, SettingsError, TypeError, ValueError),
 )
-_READ = ("semantic_models", "metrics", "models", "relationships", "cubes")
+_READ = (
+    *("semantic_models", "metrics", "models", "relationships", "cubes"),
+    *("nodes", "sources"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +69,47 @@ def import_definitions(
             left_out.append(LeftOut(str(path), join_lines(text)[:_LONGEST]))
     reader = MeaningReader(cubes, catalog)
     found: _Found = []
+    descriptions: dict[str, str] = {}
     for cube in cubes.values():
+        members = [(section, each) for section in SECTIONS for each in getattr(cube, section)]
+        try:
+            table = reader.name_table(cube)
+        except UnusableDefinition as misfit:
+            known = [(member.name, member.problem) for _, member in members if member.problem]
+            left_out += [LeftOut(f"{cube.name}.{name}", problem) for name, problem in known]
+            if not known:
+                left_out.append(LeftOut(cube.name, cube.find_unknown() or str(misfit)))
+            continue
         if reason := cube.find_unknown():
             left_out.append(LeftOut(cube.name, reason))
-        for section, member in ((key, each) for key in SECTIONS for each in getattr(cube, key)):
+        if text := _cut(cube.description, table, left_out):
+            descriptions.setdefault(table, text)
+        for section, member in members:
+            what = f"{cube.name}.{member.name}"
             try:
-                part = _read_part(reader, section, cube, member)
+                meaning = _read_member(reader, cube, member)
             except (UnusableDefinition, RecursionError) as misfit:
-                left_out.append(LeftOut(f"{cube.name}.{member.name}", str(misfit)))
+                left_out.append(LeftOut(what, str(misfit)))
+                continue
+            text = _cut(member.description, what, left_out)
+            if section != "dimensions" or not _is_column(meaning, member):
+                found.append((section, cube, member, _write_part(section, meaning, text)))
+            elif text:
+                descriptions.setdefault(meaning.text.replace('"', ""), text)
             else:
-                found.append((section, cube, member, part))
-    return _name_parts(found, left_out), tuple(left_out)
+                reason = "it is a column, which is found by its own name"
+                left_out.append(LeftOut(what, reason))
+    sections = _name_parts(found, left_out)
+    content = {"version": 1, **sections, "descriptions": descriptions}
+    return parse_semantics(content), tuple(left_out)
+
+
+def _cut(text: str, what: str, left_out: list[LeftOut]) -> str:
+    """A description on one line, as long as the file allows."""
+    line = " ".join(text.split()).replace("`", "'")
+    if len(line) > _LONGEST:
+        left_out.append(LeftOut(f"{what}: description", f"cut after {_LONGEST} characters"))
+    return line[:_LONGEST]
 
 
 def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
@@ -95,19 +128,27 @@ def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
     return [Cube.model_validate(each) for each in content.get("cubes") or ()]
 
 
-def _read_part(reader: MeaningReader, section: str, cube: Cube, member: Member) -> dict[str, Any]:
-    """A member as a definition without a name. Raises UnusableDefinition."""
+def _read_member(reader: MeaningReader, cube: Cube, member: Member) -> Meaning:
+    """Raises UnusableDefinition, also for what is hidden."""
     meaning = reader.read(cube, member)
     if not (cube.public and member.public):
         raise UnusableDefinition("it is hidden there")
+    return meaning
+
+
+def _is_column(meaning: Meaning, dimension: Member) -> bool:
+    """Whether it is a column under its own name."""
     column = meaning.text.rpartition(".")[2].strip('"')
-    names = {_fold(name) for name in (member.name, member.title) if name}
-    if section == "dimensions" and names == {_fold(column)}:
-        raise UnusableDefinition("it is a column, which is found by its own name")
+    names = {_fold(name) for name in (dimension.name, dimension.title) if name}
+    return names == {_fold(column)}
+
+
+def _write_part(section: str, meaning: Meaning, description: str) -> dict[str, Any]:
+    """A definition without a name."""
     part = {
         "condition" if section == "filters" else "expression": meaning.text,
         "filter": meaning.condition,
-        "description": " ".join(member.description.split()).replace("`", "'"),
+        "description": description,
     }
     return {key: value for key, value in part.items() if value}
 
@@ -126,8 +167,8 @@ def _fold(name: str) -> tuple[str, ...]:
     return tuple(content_words(_spell(name)))
 
 
-def _name_parts(found: _Found, left_out: list[LeftOut]) -> SemanticsFile:
-    """The file of definitions. Names that several have get their cube's before them."""
+def _name_parts(found: _Found, left_out: list[LeftOut]) -> dict[str, dict[str, Any]]:
+    """The definitions by section and name. Names that several have get their cube's before them."""
     shared = Counter(_fold(member.name) for _, _, member, _ in found)
     names = [
         _spell(member.name if shared[_fold(member.name)] == 1 else f"{cube.name}_{member.name}")
@@ -145,13 +186,10 @@ def _name_parts(found: _Found, left_out: list[LeftOut]) -> SemanticsFile:
             taken.add(words)
         elif words and words != _fold(name):
             left_out.append(LeftOut(f"{what}: {member.title!r}", "it means something else already"))
-        if len(told := part.get("description", "")) > _LONGEST:
-            part["description"] = told[:_LONGEST]
-            left_out.append(LeftOut(f"{what}: description", f"cut after {_LONGEST} characters"))
         try:
             Semantics.model_validate({"version": 1, section: {name: part}})
         except ValidationError as error:
             left_out.append(LeftOut(what, read_problem(error.errors()[0]).text))
         else:
             sections[section][name] = part
-    return parse_semantics({"version": 1, **sections})
+    return sections

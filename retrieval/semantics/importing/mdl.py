@@ -41,6 +41,7 @@ def _read_model(model: _Json) -> dict[str, Any]:
     columns = (each for each in model.get("columns") or () if not each.get("relationship"))
     return {
         "name": model["name"],
+        "description": (model.get("properties") or {}).get("description"),
         "sql": model.get("refSql"),
         "sql_table": enquote(*(table[key] for key in ("schema", "table") if table.get(key))),
         "key": f"{{{key}}}" if key else "",

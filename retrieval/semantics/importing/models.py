@@ -90,6 +90,7 @@ class Cube(_Form):
     """A table with its definitions by our sections; ``key`` is a column without NULL."""
 
     name: str
+    description: str = ""
     sql_table: str = ""
     sql: str = ""
     key: str = ""
@@ -143,6 +144,10 @@ class MeaningReader:
         limits = [f"({limit})" for limit in limits] if len(limits) > 1 else limits
         return Meaning(text, " AND ".join(limits), bool(pattern) or counts_rows)
 
+    def name_table(self, cube: Cube) -> str:
+        """The name of its table, with the schema only where SQL needs it."""
+        return self._catalog.short_names[self._find_table(cube).qualified]
+
     def _find_table(self, cube: Cube) -> Table:
         query = _ALL_ROWS.fullmatch(join_lines(cube.sql))
         if not (name := query[1] if query else cube.sql_table):
@@ -185,7 +190,7 @@ class MeaningReader:
         members |= member.inputs if member else {}
         if name == column.name and not (by_name and name in members):
             written = column.this.sql(self._catalog.dialect)
-            return f"{self._catalog.short_names[self._find_table(cube).qualified]}.{written}"
+            return f"{self.name_table(cube)}.{written}"
         if name not in members:
             raise UnusableDefinition(f"it refers to {name!r}, which is not there")
         meaning = self.read(cube, members[name])

@@ -15,6 +15,7 @@ import yaml
 
 from retrieval.semantics.importing.importer import import_definitions
 from retrieval.semantics.resolution import resolve_definitions
+from retrieval.semantics.semantics_file import SECTIONS
 from tests.fakes import SHOP
 
 Importer = Callable[..., tuple[dict[str, Any], dict[str, str]]]
@@ -30,7 +31,7 @@ def bring_in(tmp_path: Path) -> Importer:
         resolved, problems = resolve_definitions(file, SHOP)
         assert not problems
         found = file.semantics.model_dump(mode="json", exclude_defaults=True)
-        assert len(resolved) == sum(len(found.get(key, ())) for key in found if key != "version")
+        assert len(resolved) == sum(len(found.get(key, ())) for key in SECTIONS)
         return found, {Path(each.what).name: each.reason for each in left_out}
 
     return run
@@ -106,9 +107,25 @@ METRICS = [
 ]  # fmt: skip
 
 
+NODES = yaml.safe_load("""\
+model.x.orders:
+  {resource_type: model, name: orders, schema: sales, alias: orders,
+   description: "What\\nwas `sold`",
+   columns: {total: {description: Euros}, status: {description: ""}, id: {description: ""}}}
+model.x.staged: {resource_type: model, name: staged, schema: sales, alias: staged, description: A}
+test.x.accepted:
+  {resource_type: test, attached_node: model.x.orders, column_name: status,
+   test_metadata: {name: accepted_values, kwargs: {values: [open, 1]}}}
+test.x.filled:
+  {resource_type: test, attached_node: model.x.orders, column_name: status,
+   test_metadata: {name: not_null}}
+""")
+
+
 def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
     manifest = {
-        "nodes": {"model.x.orders": {"columns": {"total": {"description": "Euros"}}}},
+        "nodes": NODES,
+        "macros": {"x": {}},
         "semantic_models": MODELS,
         "metrics": {f"metric.x.{each['name']}": each for each in METRICS},
     }
@@ -148,8 +165,14 @@ def test_metrics_of_dbt_mean_the_same_in_ours(bring_in: Importer) -> None:
         "land": {"expression": "customers.country"},
         "product": {"expression": "order_lines.product_id"},
     }
+    assert found["descriptions"] == {
+        "orders": "What was 'sold'",
+        "orders.total": "Euros",
+        "orders.status": "one of 'open', '1'",
+    }
     assert left_out == {
-        "manifest.json": "no definitions are in nodes",
+        "manifest.json": "no definitions are in macros",
+        "model.x.staged": "there is no table 'sales.staged'; did you mean 'sales.customers'?",
         "orders.status": "it is a column, which is found by its own name",
         "orders.stock": "it has non_additive_dimension, which definitions do not have",
         "metrics.per_head": "its measures are of several tables; a join would repeat rows",
@@ -239,7 +262,7 @@ def test_cubes_mean_the_same_in_ours(bring_in: Importer) -> None:
         "cubes.yml": "no definitions are in views",
         "buyers.id": "it is a column, which is found by its own name",
         "orders.home": "it refers to buyers.land, which is not of orders",
-        "items.pieces": "there is no table 'Order Items'; did you mean 'sales.orders'?",
+        "items": "there is no table 'Order Items'; did you mean 'sales.orders'?",
         "orders.spot": "it has latitude, longitude, which definitions do not have",
         "orders.total": "it is hidden there",
         "orders.recent": "it has rolling_window, which definitions do not have",
@@ -248,9 +271,8 @@ def test_cubes_mean_the_same_in_ours(bring_in: Importer) -> None:
         "orders.heads": "it refers to buyers.count, which is not of orders",
         "orders.odd": "it refers to customers.id, which is not of orders",
         "orders.rank": "it may have no subquery and no window function",
-        "joined.rows": f"its rows are not simply those of a table: {rows}",
+        "joined": f"its rows are not simply those of a table: {rows}",
         "later": "it has extends, which definitions do not have",
-        "later.last": "its rows are not simply those of a table: later",
         "lines": "it has access_policy, which definitions do not have",
     }
 
@@ -261,6 +283,7 @@ models:
   - name: sale
     tableReference: {schema: sales, table: orders}
     primaryKey: number
+    properties: {description: What was sold}
     columns:
       - {name: number, type: INTEGER, expression: id}
       - {name: total, type: DECIMAL, properties: {description: Euros}}
@@ -304,9 +327,10 @@ def test_an_mdl_means_the_same_in_ours(bring_in: Importer) -> None:
         "number": {"expression": "orders.id"},
         "with tax": {"expression": "orders.total * 1.2"},
     }
+    assert found["descriptions"] == {"orders": "What was sold", "orders.total": "Euros"}
     assert left_out["sale.land"] == "it refers to buyer.country, which is not of sale"
     assert left_out["sale.far"] == "it refers to buyer.sales.total, which is not of sale"
-    assert left_out["all_sales.sum"] == "its rows are not simply those of a table: all_sales"
+    assert left_out["all_sales"] == "its rows are not simply those of a table: all_sales"
     assert left_out["client"] == "it has rowLevelAccessControls, which definitions do not have"
     assert left_out["client.spent"] == "it refers to sales.total, which is not of client"
 

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from serve_app.cli.terminal import ERRORS, TerminalReporter
-from serve_app.settings import Settings
+from serve_app.composition.wiring import Wiring
+from serve_app.settings import Settings, load_settings
 from tests.execution.sqlite.shop import build_shop
 from tests.serve_app.cli.conftest import Call, write_config
 
@@ -17,6 +18,10 @@ CUBES = """\
 cubes:
   - name: sales
     sql_table: Orders
+    description: What customers bought
+    dimensions:
+      - {name: status, type: string, sql: status, description: OPEN until it is paid}
+      - {name: weight, type: number, sql: weight, description: In kg}
     measures:
       - {name: revenue, type: sum, sql: total, filters: [{sql: "{CUBE}.status <> 'OPEN'"}]}
       - {name: gross, type: sum, sql: total}
@@ -48,7 +53,9 @@ def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, c
     assert "the guard refuses it" in error
     document = json.loads(call(config, *arguments, "--json")[1])
     assert document["definitions"] == made
-    assert {each["what"] for each in document["left_out"]} == {"typical", "gone"}
+    assert {each["what"] for each in document["left_out"]} == {
+        *("typical", "gone", "Orders.weight"),
+    }
 
     file = config.parent / "semantics.yaml"
     file.write_text(out)
@@ -56,8 +63,17 @@ def test_what_passes_the_checks_is_printed_and_the_doctor_agrees(config: Path, c
         0,
         "✓ definitions of shop: 3 fit\n",
     )
-    file.write_text(out.replace("total", "totl"))
-    assert call(config, "doctor", "shop", "--definitions")[0] == 1
+    catalog = Wiring(load_settings(config)).read_described("shop")
+    orders = catalog.resolve("orders")
+    assert orders is not None
+    assert orders.comment == "What customers bought"
+    comments = {column.name: column.comment for column in orders.columns if column.comment}
+    assert comments == {"status": "OPEN until it is paid"}
+
+    file.write_text(out.replace("total", "totl").replace("Orders.status:", "Orders.stat:"))
+    code, told, _ = call(config, "doctor", "shop", "--definitions")
+    assert code == 1
+    assert "descriptions.Orders.stat: no such table or column; did you mean" in told
 
 
 def test_a_database_without_a_file_of_definitions_does_not_pass(config: Path, call: Call) -> None:
