@@ -65,4 +65,5 @@ def forget(
 async def _clear(settings: Settings, principal: Principal | None, session: str) -> int:
     async with open_index(settings) as (wiring, store):
         kept = wiring.build_conversations(store, wiring.build_guard())
-        return await kept.clear(principal=principal, session=session)
+        _, questions = await kept.delete(principal, session)
+        return questions

@@ -42,7 +42,6 @@ from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.examples.records import Verifier
 from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
-from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.indexing import describe_catalog
@@ -173,7 +172,7 @@ class Wiring:
 
     def build_conversations(self, store: IndexStore, guard: Guard) -> GuardedConversations:
         """The stored conversations, over the shared index."""
-        return GuardedConversations(ConversationStore(store), guard, self.settings.sessions)
+        return GuardedConversations(store, guard, self.settings.sessions)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """The guard, over ``catalogs``; by default over those of an index store that it opens.

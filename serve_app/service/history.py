@@ -17,8 +17,7 @@ from quorumsql.contract.history import (
     ConversationTurnResponse,
     DeletedResponse,
 )
-from retrieval.conversations import GuardedConversations
-from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
+from retrieval.conversations import GuardedConversations, KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
 from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import MOST_SEARCH_CHARS, NotFound, check_session, check_text
@@ -59,7 +58,8 @@ class HistoryService:
         return ConversationResponse(
             **_describe(whole.conversation),
             turns=[
-                _render_turn(turn, is_withheld=turn.id in whole.withheld) for turn in whole.turns
+                _render_turn(turn, is_withheld=turn.number in whole.withheld)
+                for turn in whole.turns
             ],
         )
 
@@ -96,7 +96,7 @@ def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnRespon
     return copy_fields(
         ConversationTurnResponse,
         turn,
-        id=str(turn.id),
+        id=str(turn.number),
         rewritten=turn.rewritten or None,
         is_withheld=is_withheld,
         asked_at=render_time(turn.asked_at),

@@ -12,7 +12,6 @@ from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Interpretation, Principal, Question, Turn
 from retrieval.conversations import GuardedConversations, WholeConversation, identify_owner
 from retrieval.cursors import write_cursor
-from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import (
     FakeGuard,
@@ -42,9 +41,7 @@ def answer(question: Question, sql: str = "SELECT 1", asked: str = "") -> Answer
 def build(
     store: IndexStore, guard: FakeGuard | None = None, **settings: int
 ) -> GuardedConversations:
-    return GuardedConversations(
-        ConversationStore(store), guard or FakeGuard(), SessionSettings(**settings)
-    )
+    return GuardedConversations(store, guard or FakeGuard(), SessionSettings(**settings))
 
 
 async def record_both(conversations: GuardedConversations) -> None:
@@ -132,7 +129,7 @@ async def test_a_query_that_the_guard_refuses_now_is_withheld_alone(store: Index
     found = await load(build(store, guard))
     assert [turn.sql for turn in found.turns] == ["SELECT 1", ""]
     assert [turn.rewritten for turn in found.turns] == ["", ""]
-    assert found.withheld == {found.turns[1].id}
+    assert found.withheld == {found.turns[1].number}
     assert {(database, who) for database, _, who in guard.guarded} == {("shop", ANN)}
 
 
@@ -157,10 +154,10 @@ async def test_an_operator_deletes_any_conversation(store: IndexStore) -> None:
     conversations = build(store)
     for session in ("a", "b", "b"):
         await conversations.record(ask(session=session), answer(ask()))
-    assert await conversations.clear(session="elsewhere") == 0
-    assert await conversations.clear(session="b") == 2
+    assert await conversations.delete(None, "elsewhere") == (0, 0)
+    assert await conversations.delete(None, "b") == (1, 2)
     assert await list_sessions(conversations) == ["a"]
-    assert await conversations.clear() == 1
+    assert await conversations.delete(None) == (1, 1)
     assert await list_sessions(conversations) == []
 
 

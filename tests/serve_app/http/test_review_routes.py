@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from nl2sql.types import Principal
-from retrieval.conversations import identify_owner
+from nl2sql.answers import Clarify, Trace
+from nl2sql.settings.pipeline import SessionSettings
+from nl2sql.types import Interpretation, Principal
+from retrieval.conversations import GuardedConversations
 from retrieval.cursors import write_cursor
-from retrieval.index_store.conversation_store import ConversationStore, KeptTurn
+from tests.fakes import FakeGuard, build_question
 from tests.serve_app.page_service import PRINCIPALS, PageService
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,18 +37,11 @@ async def ask_back(service: PageService, name: str, question: str, *readings: st
     """Stores a turn of a conversation that ended in a question to the person."""
     value = PRINCIPALS[name]
     attributes = tuple(value.get("attributes", {}).items())
-    turn = KeptTurn(
-        id=0,
-        database="demo_erp",
-        question=question,
-        rewritten="",
-        outcome="clarify",
-        sql="",
-        asked_at=datetime.now(UTC),
-        interpretations=readings,
-    )
-    owner = identify_owner(Principal(name, tuple(value["roles"]), attributes))
-    await ConversationStore(service.store).add(owner, "s1", turn, most=9)
+    principal = Principal(name, tuple(value["roles"]), attributes)
+    asked = build_question(text=question, database="demo_erp", principal=principal, session="s1")
+    offered = tuple(Interpretation(sql, "", 0.5) for sql in readings)
+    conversations = GuardedConversations(service.store, FakeGuard(), SessionSettings())
+    await conversations.record(asked, Clarify("Which?", 0.4, offered, Trace(asked)))
 
 
 async def list_entries(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
