@@ -13,10 +13,7 @@ and the database that it is compared with lacks the other rows.
 A file ``*.sqlite`` or ``*.duckdb`` is read as it is: the first rows of each table, or the reason
 why it cannot be read.
 
-A model is played by one that always writes the same text. ``*_outputs.jsonl`` holds what models
-write, ``{name, text}``, each for a question about ``public/chinook.sqlite``;
-``*_questions.jsonl`` holds questions about it, ``{q, expect}``: which need no model, and which ask
-it although ``no SQL`` is expected. Questions in scripts (``-- Q:``) are left out.
+Questions in scripts (``-- Q:``) are left out.
 
 The databases are made anew in a temporary folder, PostgreSQL's by the embedded server, or by the
 ``--server`` at the URL of a superuser: some cases need extensions that the embedded one lacks.
@@ -26,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import sqlite3
 import sys
@@ -42,37 +38,25 @@ import duckdb
 import psycopg
 
 from bench.case_databases import FILES, CaseDatabase, CaseServer, Databases, Rows, open_file
-from data.benchmarks.types import Benchmark, Example, LocalFile
-from nl2sql.answers import Answered
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
 from nl2sql.sql.names import quote_name
 from nl2sql.types import (
-    Completions,
     Diagnostic,
     GuardedQuery,
     Principal,
-    Question,
     ResultSet,
-    SamplingRequest,
     Violation,
 )
-from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.preparation import build_wiring, start_embedded_server
-from serve_app.reporting import SilentReporter
-from serve_app.settings import Settings, parse_settings
-from tests.fakes import StubEngine
+from serve_app.settings import parse_settings
 
 _MOST_ROWS, _MOST_TABLES = 10_000, 20
-_MODELS_QUERY = "SELECT 41 + 1"
 _PATTERNS = (
     "case*.sql",
-    "case*_outputs.jsonl",
-    "case*_questions.jsonl",
     "case*.sqlite",
     "case*/*.sqlite",
     "case*.duckdb",
@@ -87,7 +71,6 @@ _COMMENTED = re.compile(
 )
 _REMARK = re.compile(r"\s{3,}\(.*?\)\s*")
 _NEXT = re.compile(r"\s+[;|]\s+(?=SELECT\b|WITH\b|Q:)")
-_NO_SQL = re.compile(r"(?:^|[,;] )no SQL")
 _QUERY = re.compile(r"^(?:SELECT|WITH)\b")
 
 
@@ -116,9 +99,7 @@ _VERDICTS = {
     "only here": True,
     "refused": True,
     "fails on both": True,
-    "answered": True,
     "declined": True,
-    "asks the model": True,
     "OTHER ROWS": False,
     "FAILS": False,
     "RUNS": False,
@@ -269,56 +250,6 @@ def _write(rows: Rows) -> str:
     return _shorten(repr([[str(to_json_value(cell)) for cell in row] for row in rows]))
 
 
-class ScriptedEngine(StubEngine):
-    """Answers every request with one text."""
-
-    text = ""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        """The text, as often as it is asked for."""
-        return Completions((self.text,) * request.k, 100, 10)
-
-
-async def run_questions(
-    settings: Settings, case: str, chinook: Path, entries: Sequence[Mapping[str, str]]
-) -> list[Outcome]:
-    """What the pipeline makes of questions, and of texts that models write."""
-    example = Example("1", "chinook", "How many customers are there?", ("SELECT 1",))
-    source: Mapping[str, Any] = {"chinook": LocalFile(chinook)}
-    benchmark = Benchmark("cases", "sqlite", (example,), source, "")
-    ready = await prepare_benchmark(settings, benchmark, SilentReporter())
-    engine = ScriptedEngine()
-    outcomes = []
-    async with open_parts(ready.wiring, SilentReporter(), engine=engine) as parts:
-        pipeline = parts.build_pipeline(ready.wiring.settings)
-        for entry in entries:
-            engine.text = entry.get("text", _MODELS_QUERY)
-            question = Question(
-                text=entry.get("q", example.question),
-                database="chinook",
-                principal=ready.wiring.settings.identity.principal(),
-                k=4,
-                seed=0,
-                max_rows=10,
-            )
-            expected = entry.get("expect", "")
-            try:
-                found = _describe(await pipeline.answer(question), expected)
-            except QuorumError as error:
-                found = ("BROKEN", str(error))
-            name = entry.get("name", question.text)
-            outcomes.append(Outcome(case, name, expected, found[0], _shorten(found[1])))
-    return outcomes
-
-
-def _describe(answer: Any, expected: str) -> tuple[str, str]:
-    if not isinstance(answer, Answered):
-        return "declined", answer.reason
-    if answer.sql == _MODELS_QUERY:
-        return ("RUNS" if _NO_SQL.search(expected) else "asks the model"), ""
-    return "answered", f"{answer.sql} = {_write(answer.result.rows)}"
-
-
 def _shorten(text: str, most: int = 160) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
@@ -342,7 +273,7 @@ def render_table(outcomes: Sequence[Outcome]) -> str:
 
 
 def run_cases(folder: Path, only: Sequence[str] = (), url: str = "") -> list[Outcome]:
-    """The outcomes of all scripts and outputs of a folder, or of the cases of these numbers."""
+    """The outcomes of all scripts and files of a folder, or of the cases of these numbers."""
     outcomes = []
     with tempfile.TemporaryDirectory() as made:
         nothing = {"reader": {"url": "sqlite:///nothing"}}
@@ -356,12 +287,7 @@ def run_cases(folder: Path, only: Sequence[str] = (), url: str = "") -> list[Out
             name = str(file.relative_to(folder))
             if not name.startswith(numbers):
                 continue
-            if file.suffix == ".jsonl":
-                lines = file.read_text(encoding="utf-8").splitlines()
-                entries = [json.loads(line) for line in lines if line]
-                chinook = folder / "public" / "chinook.sqlite"
-                outcomes += asyncio.run(run_questions(settings, file.stem, chinook, entries))
-            elif file.suffix != ".sql":
+            if file.suffix != ".sql":
                 outcomes += run_file(wiring, name, file)
             else:
                 for kind in find_kinds(file):

@@ -1,7 +1,8 @@
 """A principal's question the whole way, the model alone being a fake.
 
-What it may not see reaches neither its rows nor its prompt: tables, cell values, definitions. That
-examples do not is shown by ``http/test_principals.py``, earlier questions by ``tests/retrieval``.
+Which cell values and definitions reach its prompt. Rows, tables and drafts are in
+``tests/attacks/injections``, examples in ``http/test_ownership.py``, earlier questions in
+``tests/retrieval``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from nl2sql.answers import Answer, Answered
+from nl2sql.answers import Answer
 from nl2sql.types import Question
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
@@ -26,7 +27,6 @@ IDENTITY = IdentitySettings.model_validate(
         "local": {"roles": ["analyst"]},
         "principals": {
             "mia": {"roles": ["department_member"], "attributes": {"department_id": 31}},
-            "eve": {"roles": ["nobody"]},
         },
     }
 )
@@ -34,13 +34,12 @@ COUNT = "SELECT count(*) FROM employees"
 HOW_MANY = "How many employees are there?"
 
 
-def change(wiring: Wiring, *, flags: dict[str, bool] | None = None, **database: object) -> Wiring:
-    """The same wiring with these flags and keys of the demo's database."""
+def change(wiring: Wiring, **database: object) -> Wiring:
+    """The same wiring with these keys of the demo's database."""
     settings = wiring.settings
     demo = settings.databases["demo_erp"].model_copy(update=database)
     update = {
         "databases": {**settings.databases, "demo_erp": demo},
-        "flags": settings.flags.model_copy(update=flags or {}),
         "identity": IDENTITY,
     }
     return Wiring(settings.model_copy(update=update), wiring.socket_folder)
@@ -64,34 +63,6 @@ async def ask(wiring: Wiring, name: str, text: str, *said: str) -> tuple[Answer,
 
 def read_prompts(engine: FakeEngine) -> str:
     return "\n".join(m.content for request in engine.requests for m in request.prompt.messages)
-
-
-# -- rows ------------------------------------------------------------------------------------------
-
-
-async def test_each_principal_counts_the_own_rows(guarded: Wiring) -> None:
-    everybody, _ = await ask(guarded, "local", HOW_MANY, COUNT)
-    mine, engine = await ask(guarded, "mia", HOW_MANY, COUNT)
-    assert isinstance(everybody, Answered)
-    assert isinstance(mine, Answered)
-    assert everybody.result.rows[0][0] > mine.result.rows[0][0] > 0  # type: ignore[operator]
-    assert mine.sql == COUNT
-    assert "payslips" not in read_prompts(engine)
-    assert "performance_reviews" not in read_prompts(engine)
-    assessment = mine.trace.ranking.assessments[0] if mine.trace.ranking else None
-    assert assessment is not None
-    assert "hr.employees" in assessment.verdict.predicates[0]  # type: ignore[union-attr]
-
-
-async def test_a_draft_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
-    drafting = change(guarded, flags={"pre_sql": True})
-    draft = "SELECT net FROM payslips"
-    answer, engine = await ask(drafting, "mia", "How many are there?", draft, COUNT)
-    assert answer.trace.draft_query == draft
-    context = answer.trace.context
-    assert context is not None
-    assert "hr.payslips" not in [hit.table.qualified for hit in context.tables]
-    assert "payslips" not in read_prompts(engine)
 
 
 # -- values, glosses, definitions ------------------------------------------------------------------

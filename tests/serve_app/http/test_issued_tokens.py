@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
 from nl2sql.answers import Answer
-from nl2sql.errors import Unauthenticated, UnknownDatabase
+from nl2sql.errors import Unauthenticated
 from nl2sql.types import Entitlement, Principal, Question
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier
 from serve_app.http.middleware import add_middleware
-from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
-from serve_app.service.tools import ToolService
 from serve_app.settings import Settings
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
@@ -117,29 +115,6 @@ async def test_a_database_that_is_not_allowed_is_unknown(
         sent = {**chat, "stream": stream}
         response = await replicas.send(token, "POST", "/v1/chat/completions", json=sent)
         assert response.status_code == 404
-
-
-@pytest.mark.parametrize("operation", ["run", "describe_tables", "search_schema"])
-async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
-    settings: Settings, operation: str
-) -> None:
-    bob = Principal("bob", access=Entitlement(databases=("erp",)))
-    never: Any = None  # no stage is reached
-    tools = ToolService(
-        settings,
-        AdmissionController(1, 1),
-        guard=never,
-        executor=never,
-        retriever=never,
-        schemas=never,
-    )
-    calls: dict[str, Callable[[], Awaitable[Any]]] = {
-        "run": lambda: tools.run("shop", "SELECT 1", bob),
-        "describe_tables": lambda: tools.describe_tables("shop", (), bob),
-        "search_schema": lambda: tools.search_schema("shop", "Q?", bob),
-    }
-    with pytest.raises(UnknownDatabase):
-        await calls[operation]()
 
 
 async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(

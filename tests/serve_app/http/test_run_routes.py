@@ -35,6 +35,13 @@ async def test_a_query_gives_ones_own_rows_and_says_what_the_policy_added(
     assert mia["ms"] > 0
 
 
+async def test_nobody_but_the_token_says_who_asks(service: PageService) -> None:
+    sent = {"X-Principal": "ada", "X-Forwarded-User": "ada", "Cookie": "token=token of ada"}
+    path = "/run?principal=ada&roles=analyst"
+    found = await service.send("mia", "POST", path, json={"sql": STAFF}, headers=sent)
+    assert found.json()["rows"] == (await service.run("mia", STAFF)).json()["rows"]
+
+
 @pytest.mark.parametrize(
     ("sql", "code"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,26 @@ def test_a_request_may_leave_the_number_to_the_service_or_to_the_question(
 ) -> None:
     request = QueryRequest(question="q", k=asked)
     assert build_question(request, build_settings(sampling={"k": 4}), MIA).k == chosen
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "chosen"),
+    [(None, "rule", "rule"), ("rule", "off", "rule"), ("off", "rule", "off")],
+)
+def test_who_words_the_answer_is_the_requests_choice(asked: Any, setting: str, chosen: str) -> None:
+    request = QueryRequest(question="q", answer_text=asked)
+    assert (
+        build_question(request, build_settings(answer={"text": setting}), MIA).answer_text == chosen
+    )
+
+
+def test_a_new_session_gets_its_name_here() -> None:
+    first, second = (
+        build_question(QueryRequest(question="q", session="new"), build_settings(), MIA).session
+        for _ in range(2)
+    )
+    assert len(first) == len(second) == 16
+    assert first != second
 
 
 # -- the time --------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 
 from execution.guard.guard import SqlGuard
 from nl2sql.answers import Answer, Answered, Refused
-from nl2sql.errors import Forbidden, LimitReached, Unavailable
-from nl2sql.types import Principal, SchemaContext
+from nl2sql.errors import Forbidden, LimitReached, Unavailable, UnknownDatabase
+from nl2sql.types import Entitlement, Principal, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
@@ -34,12 +34,18 @@ from tests.serve_app.service.test_audit import Sink
 
 MIA = Principal("mia")
 SEARCH = "search_schema: late orders"
+Call = Callable[[ToolService, Principal], Awaitable[Any]]
+CALLS: dict[str, Call] = {
+    "run": lambda tools, who: tools.run("shop", "SELECT 1", who),
+    "describe_tables": lambda tools, who: tools.describe_tables("shop", [], who),
+    "search_schema": lambda tools, who: tools.search_schema("shop", "late orders", who),
+}
 
 
 def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> ToolService:
     parts: dict[str, Any] = {
         "guard": FakeGuard({"SELECT secret": build_violation("not_permitted")}),
-        "executor": FakeExecutor(),
+        "executor": FakeExecutor({"SELECT 1": [build_result((1,))]}),
         "retriever": FakeRetriever(),
         "schemas": SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
     }
@@ -122,17 +128,19 @@ class OneLeft:
         self.tokens_and_rows.append((account.tokens, account.rows or 0))
 
 
-@pytest.mark.parametrize("name", ["describe_tables", "search_schema"])
-async def test_limits_apply_to_all_operations(name: str) -> None:
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+async def test_limits_apply_to_all_operations(call: Call) -> None:
     meter: Any = OneLeft()
     sink = Sink()
     tools = build_tools(sink, meter)
-    calls: dict[str, Callable[[], Awaitable[Any]]] = {
-        "describe_tables": lambda: tools.describe_tables("shop", [], MIA),
-        "search_schema": lambda: tools.search_schema("shop", "late orders", MIA),
-    }
-    await calls[name]()
-    assert meter.tokens_and_rows == [(0, 0)]
+    await call(tools, MIA)
+    assert [tokens for tokens, _ in meter.tokens_and_rows] == [0]
     with pytest.raises(LimitReached):
-        await calls[name]()
+        await call(tools, MIA)
     assert [entry.outcome for entry in sink.entries] == ["answered", "limited"]
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+async def test_a_database_that_is_not_allowed_is_unknown(call: Call) -> None:
+    with pytest.raises(UnknownDatabase):
+        await call(build_tools(Sink()), Principal("bob", access=Entitlement(databases=("erp",))))
