@@ -15,6 +15,7 @@ from nl2sql.types import Principal
 from serve_app.http.headers import find_header
 from serve_app.http.origins import PROBES
 from serve_app.http.problems import render_error, render_problem
+from serve_app.http.resource_metadata import ResourceMetadata
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import build_unknown, read_bearer_token
 from serve_app.settings.identity import IdentitySettings
@@ -73,13 +74,28 @@ class ProxyIdentifier:
 
 
 class Identification:
-    """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None."""
+    """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None.
 
-    def __init__(self, app: ASGIApp, identifier: RequestIdentifier) -> None:
+    Counts the requests of each principal, and answers 429 to those too many; probes are free.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        identifier: RequestIdentifier,
+        meter: UsageMeter | None = None,
+        metadata: ResourceMetadata | None = None,
+    ) -> None:
+        """Without ``meter`` nothing is counted; ``metadata`` says where clients get a token."""
         self._app = app
         self._identifier = identifier
+        self._meter = meter
+        self._metadata = metadata
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._metadata and (document := self._metadata.render(scope)):
+            await document(scope, receive, send)
+            return
         principal: Principal | None = None
         try:
             # Several headers are refused: a proxy in front may have checked another of them.
@@ -92,29 +108,18 @@ class Identification:
             principal = await self._identifier.identify(authorization, cookie)
         except (Unauthenticated, Unavailable) as error:
             if scope["path"] not in OPEN:
-                await render_error(error)(scope, receive, send)
+                refusal = render_error(error)
+                if self._metadata and isinstance(error, Unauthenticated):
+                    self._metadata.name_address(scope, refusal)
+                await refusal(scope, receive, send)
                 return
         state = scope.get("state", {})
         if state.get("is_foreign", False):
             principal = None
+        if self._meter and principal is not None and scope["path"] not in PROBES:
+            try:
+                await self._meter.count_request(principal)
+            except (LimitReached, Unavailable) as error:
+                await render_error(error)(scope, receive, send)
+                return
         await self._app({**scope, "state": {**state, "principal": principal}}, receive, send)
-
-
-class RequestLimit:
-    """Counts the requests of each principal and answers 429 to those too many; probes are free."""
-
-    def __init__(self, app: ASGIApp, meter: UsageMeter) -> None:
-        self._app = app
-        self._meter = meter
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        principal: Principal | None = scope.get("state", {}).get("principal")
-        if principal is None or scope["path"] in PROBES:
-            await self._app(scope, receive, send)
-            return
-        try:
-            await self._meter.count_request(principal)
-        except (LimitReached, Unavailable) as error:
-            await render_error(error)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)

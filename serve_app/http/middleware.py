@@ -20,7 +20,6 @@ from serve_app.http.identification import (
     Identification,
     ProxyIdentifier,
     RequestIdentifier,
-    RequestLimit,
 )
 from serve_app.http.origins import HostRule, OriginCheck
 from serve_app.http.page_files import PageFiles
@@ -54,13 +53,13 @@ def add_middleware(
     """
     serve, routes = settings.serve, app
     app = BoundedBodies(app, settings.limits.body_bytes, open_paths=(SIGN_IN, SIGN_OUT))
-    if meter is not None:
-        app = RequestLimit(app, meter)
-    app = Identification(app, identifier or ProxyIdentifier(settings.identity))
     issuer = settings.identity.jwt.issuer
+    metadata = None
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):
-        app = ResourceMetadata(app, issuer=issuer, public_url=serve.public_url)
+        metadata = ResourceMetadata(issuer, serve.public_url)
+    identifier = identifier or ProxyIdentifier(settings.identity)
+    app = Identification(app, identifier, meter, metadata)
     if settings.page.enabled:
         # Before the token is checked: the page itself asks for one.
         app = PageFiles(app)

@@ -1,16 +1,16 @@
 """Shows MCP clients where they get a token: protected resource metadata (RFC 9728).
 
-Knows nothing of tokens themselves: the request is identified behind it. Imports no MCP library,
-because Ray's HTTP proxy runs it too.
+Knows nothing of tokens themselves. Imports no MCP library, because Ray's HTTP proxy uses it too.
 """
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from dataclasses import dataclass
 
-from serve_app.http.headers import change_headers, find_header
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+from serve_app.http.headers import find_header
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 _ENDPOINT = "/mcp"
@@ -19,53 +19,42 @@ _ENDPOINT = "/mcp"
 _RESOURCES = {WELL_KNOWN: "", WELL_KNOWN + _ENDPOINT: _ENDPOINT}
 
 
+@dataclass(frozen=True, slots=True)
 class ResourceMetadata:
-    """Serves the metadata without a token, and names its address in each 401 of ``/mcp``."""
+    """``issuer`` is the authorization server.
 
-    def __init__(self, app: ASGIApp, *, issuer: str, public_url: str) -> None:
-        """``issuer`` is the authorization server.
+    Without ``public_url`` the service's address is the one that a request was sent to.
+    """
 
-        Without ``public_url`` the service's address is the one that a request was sent to.
-        """
-        self._app = app
-        self._issuer = issuer
-        self._public_url = public_url
+    issuer: str
+    public_url: str
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def render(self, scope: Scope) -> Response | None:
+        """The metadata, for which nobody needs a token; None if the request is another one."""
         path = scope["path"]
-        if path in _RESOURCES and scope["method"] in ("GET", "HEAD"):
-            await self._build_metadata(scope, path)(scope, receive, send)
-            return
-        if path != _ENDPOINT:
-            await self._app(scope, receive, send)
-            return
-
-        def name_address(headers: MutableHeaders, status: int) -> None:
-            if status == 401:
-                headers["WWW-Authenticate"] = self._build_challenge(scope)
-
-        await self._app(scope, receive, change_headers(send, name_address))
-
-    def _build_metadata(self, scope: Scope, path: str) -> JSONResponse:
+        if path not in _RESOURCES or scope["method"] not in ("GET", "HEAD"):
+            return None
         return JSONResponse(
             {
                 "resource": self._find_address(scope) + _RESOURCES[path],
                 "resource_name": "QuorumSQL",
-                "authorization_servers": [self._issuer],
+                "authorization_servers": [self.issuer],
                 "bearer_methods_supported": ["header"],
             }
         )
 
-    def _build_challenge(self, scope: Scope) -> str:
-        address = f"{self._find_address(scope)}{WELL_KNOWN}{_ENDPOINT}"
-        has_token = bool(find_header(scope, b"authorization"))
-        # RFC 6750, section 3.1: without a token there is no error.
-        error = 'error="invalid_token", ' if has_token else ""
-        return f'Bearer {error}resource_metadata="{address}"'
+    def name_address(self, scope: Scope, refusal: Response) -> None:
+        """Names the address of the metadata in a 401 of ``/mcp``."""
+        if scope["path"] == _ENDPOINT:
+            has_token = bool(find_header(scope, b"authorization"))
+            # RFC 6750, section 3.1: without a token there is no error.
+            error = 'error="invalid_token", ' if has_token else ""
+            address = f"{self._find_address(scope)}{WELL_KNOWN}{_ENDPOINT}"
+            refusal.headers["WWW-Authenticate"] = f'Bearer {error}resource_metadata="{address}"'
 
     def _find_address(self, scope: Scope) -> str:
-        if self._public_url:
-            return self._public_url
+        if self.public_url:
+            return self.public_url
         # There is one such header, and it is valid: hosts are checked first.
         (host,) = find_header(scope, b"host")
         return f"{scope['scheme']}://{host}"
