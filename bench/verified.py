@@ -21,7 +21,10 @@ from typing import Any
 from nl2sql.types import Question, Violation
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.pairs import read_pairs
+from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.value_store import ValueStore
+from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from serve_app.composition.examples import add_examples
 from serve_app.composition.wiring import Wiring
@@ -57,9 +60,10 @@ async def measure(wiring: Wiring, titles: Collection[str]) -> Figures:
     store, executor = wiring.build_index_store(), wiring.build_executor()
     try:
         guard = wiring.build_guard(IndexedCatalogs(store))
-        memory = wiring.build_value_memory(store)
+        memory = ValueMemory(ValueStore(store), wiring.settings.databases)
         values = IndexedValueSearch(memory, guard, guard, executor)
-        search = wiring.build_example_search(store, wiring.models.build_embedder(), guard)
+        embedder = wiring.models.build_embedder()
+        search = ExampleSelector(store, embedder, guard, guard, wiring.settings.retrieval)
         catalog = await guard.visible_catalog(DATABASE, principal)
         assert not isinstance(catalog, Violation)
         found, wrong = 0, []

@@ -17,9 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
-from serve_app.composition.local import open_engine
+from serve_app.composition.local import open_parts
 from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.background import check_passwords
 from serve_app.operations.preparation import prepare
@@ -65,14 +64,10 @@ async def open_services(
     check_passwords(settings)
     names = list(databases or settings.databases)
     wiring = await prepare(settings, reporter, databases=names)
-    engine = await stack.enter_async_context(open_engine(wiring, reporter))
-    store = wiring.build_index_store()
-    stack.push_async_callback(store.close)
-    executor = wiring.build_executor()
-    stack.push_async_callback(executor.close)
-    stages = CpuStages.build_here(wiring, engine, store, executor)
+    parts = await stack.enter_async_context(open_parts(wiring, reporter))
+    stages = parts.build_stages(settings)
     # Prompts are not prepared: the engine is this program's own, and idle when it has no question.
-    return build_services(wiring, engine, stages, store, prepares_prompts=False)
+    return build_services(wiring, parts.engine, stages, parts.store, prepares_prompts=False)
 
 
 class AppTransport(httpx.ASGITransport):

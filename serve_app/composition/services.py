@@ -52,21 +52,12 @@ def build_services(
     settings = wiring.settings
     access = build_identity(settings, store)
     feedback_store = FeedbackStore(store)
-    pipeline = wiring.build_pipeline(
-        engine,
-        retriever=stages.retriever,
-        planner=stages.planner,
-        guard=stages.guard,
-        ranker=stages.ranker,
-        repairer=stages.repairer,
-        sessions=stages.conversations,
-    )
     probes: dict[str, Probe] = dict(stages.probes)
     if isinstance(engine, Probe):
         probes["engine"] = engine
     queries = QueryService(
         settings,
-        pipeline,
+        stages.build_pipeline(settings, engine),
         probes,
         wiring.build_prompt_preparation(engine, stages.retriever) if prepares_prompts else None,
         access=stages.directory,
@@ -82,15 +73,12 @@ def build_services(
         schemas=stages.directory,
         accounting=access.accounting,
     )
-    dialects = {name: database.dialect for name, database in settings.by_name.items()}
-    withdrawal = FeedbackWithdrawal(store, dialects)
+    withdrawal = FeedbackWithdrawal(store, wiring.dialects)
     review = ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal)
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
         ProfileService(settings, queries, stages.directory, access.meter),
-        HistoryService(
-            settings, wiring.build_conversations(store, stages.guard), access.accounting
-        ),
+        HistoryService(settings, stages.conversations, access.accounting),
         review,
         TrialService(review, ExampleStore(store), queries, tools),
     )

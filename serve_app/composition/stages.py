@@ -7,26 +7,31 @@ from dataclasses import dataclass
 
 from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
-from nl2sql.protocols import (
-    Conversations,
-    Engine,
-    Executor,
-    Guard,
-    Planner,
-    Probe,
-    Ranker,
-    Repairer,
-    Retriever,
-)
+from generation.sampling.generator import CandidateGenerator
+from nl2sql.pipeline.dialogue import Dialogue
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
+from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
+from retrieval.examples.records import Verifier
+from retrieval.examples.selector import ExampleSelector
+from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
+from retrieval.index_store.value_store import ValueStore
 from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.semantics.semantics_file import load_semantics
 from retrieval.table_browser import IndexedTables
+from retrieval.values.dictionary import ValueMemory
+from retrieval.values.search import IndexedValueSearch
+from retrieval.vocabulary.terms import load_synonyms
 from serve_app.composition.wiring import Wiring
+from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class CpuStages:
     directory: SchemaDirectory
     tables: IndexedTables
     feedback: FeedbackRecorder
-    conversations: Conversations
+    conversations: GuardedConversations
     planner: Planner
     guard: Guard
     executor: Executor
@@ -50,14 +55,19 @@ class CpuStages:
 
     @classmethod
     def build_here(
-        cls, wiring: Wiring, engine: Engine, store: IndexStore, executor: ReadOnlyExecutor
+        cls,
+        wiring: Wiring,
+        engine: Engine,
+        store: IndexStore,
+        executor: ReadOnlyExecutor,
+        embedder: Embedder | None = None,
     ) -> CpuStages:
         """All of them in this process, over the index and the databases.
 
-        Raises SettingsError, PolicyError.
+        ``embedder`` is by default that of the settings. Raises SettingsError, PolicyError.
         """
         guard = wiring.build_guard(IndexedCatalogs(store))
-        retrieval = build_retrieval(wiring, store, guard, executor)
+        retrieval = build_retrieval(wiring, store, guard, executor, embedder)
         return cls(
             *retrieval,
             SchemaPlanner(wiring.settings.flags),
@@ -68,21 +78,63 @@ class CpuStages:
             {"index": retrieval[0], "databases": executor, "policies": guard},
         )
 
+    def build_pipeline(self, settings: Settings, engine: Engine) -> Dialogue:
+        """The pipeline over these stages, and the dialogue around it."""
+        generator = CandidateGenerator(engine, settings)
+        pipeline = Pipeline(
+            Stages(self.retriever, self.planner, generator, self.guard, self.ranker, self.repairer),
+            derives=settings.repair.derived > 0,
+            model_repair=settings.flags.model_repair,
+            pre_sql=settings.flags.pre_sql,
+            sampling_timeout_s=settings.limits.sampling_timeout_ms / 1000 or None,
+        )
+        return Dialogue(pipeline, generator, self.conversations)
+
 
 def build_retrieval(
-    wiring: Wiring, store: IndexStore, guard: SqlGuard, executor: Executor
+    wiring: Wiring,
+    store: IndexStore,
+    guard: SqlGuard,
+    executor: Executor,
+    embedder: Embedder | None = None,
 ) -> tuple[HybridRetriever, SchemaDirectory, IndexedTables, FeedbackRecorder, GuardedConversations]:
-    """All that uses the index and the embedder. Raises SettingsError, PolicyError."""
-    embedder = wiring.models.build_embedder()
+    """All that uses the index and the embedder.
+
+    Raises SettingsError, also for files of synonyms or definitions that cannot be read.
+    """
+    settings, known = wiring.settings, wiring.settings.by_name
+    embedder = embedder or wiring.models.build_embedder()
     # Loaded now, so that the first question need not wait for it.
     embedder.load()
-    memory = wiring.build_value_memory(store)
-    definitions = wiring.build_semantic_layer(IndexedCatalogs(store), guard)
-    glossary = wiring.build_glossary(memory, guard)
+    memory = ValueMemory(ValueStore(store), settings.databases)
+    examples = ExampleSelector(store, embedder, guard, guard, settings.retrieval)
+    synonyms = {
+        name: load_synonyms(database.synonyms)
+        for name, database in settings.databases.items()
+        if database.synonyms is not None
+    }
+    glossary = IndexedGlossary(memory, guard, synonyms)
+    files = {
+        name: load_semantics(database.semantics)
+        for name, database in known.items()
+        if database.semantics is not None
+    }
+    definitions = SemanticLayer(files, IndexedCatalogs(store), guard)
+    retriever = HybridRetriever(
+        store,
+        embedder,
+        guard,
+        settings.retrieval,
+        settings.flags,
+        values=IndexedValueSearch(memory, guard, guard, executor),
+        examples=examples,
+        glossary=glossary,
+        definitions=definitions,
+    )
     return (
-        wiring.build_retriever(store, embedder, guard, executor, memory, definitions),
-        SchemaDirectory(guard, wiring.build_example_search(store, embedder, guard)),
+        retriever,
+        SchemaDirectory(guard, examples),
         IndexedTables(guard, glossary, memory, definitions),
-        wiring.build_feedback_recorder(store, embedder, guard, executor),
+        FeedbackRecorder(store, Verifier(guard, guard, executor), embedder, wiring.dialects),
         wiring.build_conversations(store, guard),
     )

@@ -17,18 +17,11 @@ from execution.policies.policy_file import load_policy
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.catalog import Catalog
-from nl2sql.pipeline.dialogue import Dialogue
-from nl2sql.pipeline.pipeline import Pipeline
-from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import (
     CatalogSource,
-    Conversations,
     Engine,
     Executor,
     Guard,
-    Planner,
-    Ranker,
-    Repairer,
     Retriever,
 )
 from nl2sql.settings.database import ConnectionSettings
@@ -37,20 +30,10 @@ from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
-from retrieval.embedding.embedder import Embedder
-from retrieval.examples.feedback import FeedbackRecorder
-from retrieval.examples.records import Verifier
-from retrieval.examples.selector import ExampleSelector
-from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
-from retrieval.index_store.value_store import ValueStore
 from retrieval.indexing import describe_catalog
 from retrieval.introspection.source_database import SourceDatabase
-from retrieval.retriever import HybridRetriever
-from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
-from retrieval.values.dictionary import ValueMemory
-from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
@@ -93,6 +76,11 @@ class Wiring:
         return replace(self, settings=self.settings.model_copy(update={"model": model}))
 
     @property
+    def dialects(self) -> dict[str, str]:
+        """The dialect of each database and assistant."""
+        return {name: database.dialect for name, database in self.settings.by_name.items()}
+
+    @property
     def models(self) -> Models:
         """The language model, the embedder, and their weights."""
         return Models(self.settings)
@@ -102,73 +90,6 @@ class Wiring:
     def build_index_store(self) -> IndexStore:
         """The index."""
         return IndexStore(self.index_url())
-
-    def build_retriever(
-        self,
-        store: IndexStore,
-        embedder: Embedder,
-        guard: SqlGuard,
-        executor: Executor,
-        memory: ValueMemory,
-        definitions: SemanticLayer | None = None,
-    ) -> HybridRetriever:
-        """The retriever, over shared parts. Raises SettingsError."""
-        return HybridRetriever(
-            store,
-            embedder,
-            guard,
-            self.settings.retrieval,
-            self.settings.flags,
-            values=IndexedValueSearch(memory, guard, guard, executor),
-            examples=self.build_example_search(store, embedder, guard),
-            glossary=self.build_glossary(memory, guard),
-            definitions=definitions,
-        )
-
-    def build_value_memory(self, store: IndexStore) -> ValueMemory:
-        """The indexed cell values, shared by the value search and the glossary."""
-        return ValueMemory(ValueStore(store), self.settings.databases)
-
-    def build_glossary(self, memory: ValueMemory, guard: SqlGuard) -> IndexedGlossary:
-        """The glossary. Raises SettingsError for a synonym file that cannot be read."""
-        return IndexedGlossary(
-            memory,
-            guard,
-            {
-                name: load_synonyms(database.synonyms)
-                for name, database in self.settings.databases.items()
-                if database.synonyms is not None
-            },
-        )
-
-    def build_semantic_layer(self, catalogs: CatalogSource, guard: Guard) -> SemanticLayer:
-        """The definitions of all databases and assistants.
-
-        Raises SettingsError for a file that cannot be read.
-        """
-        files = {
-            name: load_semantics(database.semantics)
-            for name, database in self.settings.by_name.items()
-            if database.semantics is not None
-        }
-        return SemanticLayer(files, catalogs, guard)
-
-    def build_example_search(
-        self, store: IndexStore, embedder: Embedder, guard: SqlGuard
-    ) -> ExampleSelector:
-        """The search for examples, over the shared index."""
-        return ExampleSelector(store, embedder, guard, guard, self.settings.retrieval)
-
-    def build_feedback_recorder(
-        self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
-    ) -> FeedbackRecorder:
-        """The recorder of feedback, over the shared index."""
-        return FeedbackRecorder(
-            store,
-            Verifier(guard, guard, executor),
-            embedder,
-            {name: database.dialect for name, database in self.settings.by_name.items()},
-        )
 
     def build_conversations(self, store: IndexStore, guard: Guard) -> GuardedConversations:
         """The stored conversations, over the shared index."""
@@ -246,25 +167,3 @@ class Wiring:
         if self.settings.model.is_remote:
             return None
         return PromptPreparation(retriever, CandidateGenerator(engine, self.settings))
-
-    def build_pipeline(
-        self,
-        engine: Engine,
-        *,
-        retriever: Retriever,
-        planner: Planner,
-        guard: Guard,
-        ranker: Ranker,
-        repairer: Repairer,
-        sessions: Conversations | None = None,
-    ) -> Dialogue:
-        """The pipeline over these stages, and the dialogue around it."""
-        generator = CandidateGenerator(engine, self.settings)
-        pipeline = Pipeline(
-            Stages(retriever, planner, generator, guard, ranker, repairer),
-            derives=self.settings.repair.derived > 0,
-            model_repair=self.settings.flags.model_repair,
-            pre_sql=self.settings.flags.pre_sql,
-            sampling_timeout_s=self.settings.limits.sampling_timeout_ms / 1000 or None,
-        )
-        return Dialogue(pipeline, generator, sessions)

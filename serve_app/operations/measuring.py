@@ -19,6 +19,7 @@ from typing import Any
 
 from data.benchmarks.types import Benchmark
 from evaluation.metrics.judge import Judge, SystemResponse
+from evaluation.runs.baseline import PlainBaseline
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.kept_samples import KeptSamples
 from evaluation.runs.manifest import RunManifest
@@ -26,12 +27,14 @@ from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, run_questions
 from nl2sql.protocols import Engine
 from nl2sql.types import Question
+from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.variants import Variant, override
 from serve_app.reporting import Reporter
 from serve_app.service.rendering import build_response
+from serve_app.settings import Settings
 
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -120,7 +123,8 @@ async def measure(
         open_parts(ready.wiring, reporter, engine=engine) as parts,
     ):
         principal = ready.wiring.settings.identity.principal()
-        judge = Judge(parts.guard, parts.executor, benchmark.missing, principal)
+        guard = ready.wiring.build_guard(IndexedCatalogs(parts.store))
+        judge = Judge(guard, parts.executor, benchmark.missing, principal)
         for variant, run in zip(variants, runs, strict=True):
             with run.open(), reporter.step(f"{benchmark.name} {variant.name}") as step:
 
@@ -173,7 +177,7 @@ def _build_system(parts: LocalParts, variant: Variant) -> Ask:
     changes = ("retrieval.same_question=false", "limits.sampling_timeout_ms=0")
     settings = override(variant.settings, changes)
     pipeline = (
-        parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
+        _build_baseline(parts, settings) if variant.baseline else parts.build_pipeline(settings)
     )
 
     async def ask(question: Question) -> SystemResponse:
@@ -189,3 +193,11 @@ def _build_system(parts: LocalParts, variant: Variant) -> Ask:
         )
 
     return ask
+
+
+def _build_baseline(parts: LocalParts, settings: Settings) -> PlainBaseline:
+    """The plain baseline on the same engine."""
+    catalogs = IndexedCatalogs(parts.store)
+    guard = parts.wiring.build_guard(catalogs)
+    sends = settings.model.sends
+    return PlainBaseline(parts.engine, catalogs, guard, parts.executor, settings.sampling, sends)

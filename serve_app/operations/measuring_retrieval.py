@@ -12,7 +12,7 @@ from evaluation.retrieval.runner import run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from nl2sql.errors import SettingsError
 from nl2sql.types import Completions, SamplingRequest
-from retrieval.planner import SchemaPlanner
+from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
@@ -45,14 +45,15 @@ async def measure_retrieval(
     """
     async with open_parts(ready.wiring, reporter, engine=NoEngine()) as parts:
         systems = {
-            name: SearchSystem(parts.build_retriever(settings), SchemaPlanner(settings.flags))
+            name: SearchSystem(stages.retriever, stages.planner)
             for name, settings in variants.items()
+            if (stages := parts.build_stages(settings))
         }
         with reporter.step(f"{ready.benchmark.name} retrieval") as step:
             records = await run_retrieval(
                 ready.benchmark,
                 systems,
-                parts.catalogs,
+                IndexedCatalogs(parts.store),
                 ready.wiring.settings.identity.principal(),
                 evidence=evidence,
                 progress=step.update,

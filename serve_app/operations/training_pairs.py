@@ -24,7 +24,6 @@ from nl2sql.protocols import Engine
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case, name_ctes
 from nl2sql.types import Message, Question
-from retrieval.planner import SchemaPlanner
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.variants import override
@@ -88,9 +87,7 @@ class _PairWriter:
     def __init__(self, parts: LocalParts) -> None:
         # A prompt must not contain its own answer as an example.
         settings = override(parts.wiring.settings, ["retrieval.same_question=false"])
-        parts.embedder.load()
-        self._retriever = parts.build_retriever(settings)
-        self._planner = SchemaPlanner(settings.flags)
+        self._stages = parts.build_stages(settings)
         self._builder = PromptBuilder(parts.engine, settings)
         self._principal = settings.identity.principal()
 
@@ -99,12 +96,12 @@ class _PairWriter:
         question = Question(
             example.question, example.database, self._principal, k=1, seed=0, max_rows=1
         )
-        _, context = await self._retriever.retrieve(question)
+        _, context = await self._stages.retriever.retrieve(question)
         tables = [hit.table for hit in context.tables]
         sql = example.golds[0].strip().rstrip(";")
         if not _reads_only(sql, tables, context.dialect):
             return None
-        plan = await self._planner.plan(question, context)
+        plan = await self._stages.planner.plan(question, context)
         prompt, _ = await self._builder.build(question, context, plan, "standard")
         answer = Message("assistant", f"{ANSWER_START}{sql}\n{ANSWER_END}")
         return {

@@ -26,7 +26,6 @@ from nl2sql.protocols import Engine
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.schema_directory import SchemaDirectory
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
@@ -330,16 +329,16 @@ def describe_principal(principal: Principal) -> dict[str, Any]:
 
 def build_interfaces(settings: Settings, parts: LocalParts) -> Interfaces:
     """All interfaces over shared parts."""
-    examples = parts.wiring.build_example_search(parts.store, parts.embedder, parts.guard)
-    directory = SchemaDirectory(parts.guard, examples)
-    queries = QueryService(settings, parts.build_pipeline(settings), {}, access=directory)
+    stages = parts.build_stages(settings)
+    pipeline = stages.build_pipeline(settings, parts.engine)
+    queries = QueryService(settings, pipeline, {}, access=stages.directory)
     tools = ToolService(
         settings,
         queries.admission,
-        guard=parts.guard,
-        executor=parts.executor,
-        retriever=parts.build_retriever(settings),
-        schemas=directory,
+        guard=stages.guard,
+        executor=stages.executor,
+        retriever=stages.retriever,
+        schemas=stages.directory,
     )
     services = Services(settings, queries, tools)
     return Interfaces(settings, parts, services, build_http_app(services))

@@ -18,6 +18,7 @@ import pytest
 
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.types import Diagnostic, Principal, Violation
+from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import LocalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.settings import parse_settings
@@ -112,10 +113,11 @@ async def check(
     names: bool = True,
 ) -> None:
     assert len(queries) == 300 == len(set(queries))
+    guard = parts.wiring.build_guard(IndexedCatalogs(parts.store))
     refused, changed = [], []
     for sql in queries:
         columns, plain = fetch(sql)
-        query = await parts.guard.guard(database, sql, ANN)
+        query = await guard.guard(database, sql, ANN)
         if isinstance(query, Violation):
             refused.append(f"{sql}\n  {query.code}: {query.message}")
             continue

@@ -35,6 +35,7 @@ from nl2sql.types import (
     ValueMatch,
 )
 from retrieval.planner import SchemaPlanner
+from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.settings import Settings
 from tests.fakes import (
@@ -168,21 +169,28 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
     settings = settle(sends)
     wiring = Wiring(settings)
     context, guard, database = plant(), FakeGuard(), Database()
-    pipeline = wiring.build_pipeline(
-        engine,
-        retriever=FakeRetriever(context, context),
-        planner=SchemaPlanner(settings.flags),
-        guard=guard,
-        ranker=wiring.build_ranker(guard, database),
-        repairer=wiring.build_repairer(engine),
-        sessions=FakeConversations(
-            Turn(
-                "How many orders were placed in 2023, asked_before?",
-                "answered",
-                "SELECT count(*) FROM orders WHERE status = 'in_an_earlier_query'",
-            )
-        ),
+    unused: Any = None
+    conversations: Any = FakeConversations(
+        Turn(
+            "How many orders were placed in 2023, asked_before?",
+            "answered",
+            "SELECT count(*) FROM orders WHERE status = 'in_an_earlier_query'",
+        )
     )
+    stages = CpuStages(
+        FakeRetriever(context, context),
+        unused,
+        unused,
+        unused,
+        conversations,
+        SchemaPlanner(settings.flags),
+        guard,
+        database,
+        wiring.build_ranker(guard, database),
+        wiring.build_repairer(engine),
+        {},
+    )
+    pipeline = stages.build_pipeline(settings, engine)
     question = build_question(
         text="And in 2024, asked?",
         evidence="in_the_evidence",

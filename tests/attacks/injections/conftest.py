@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,8 @@ async def _open(stack: AsyncExitStack, wiring: Wiring) -> LocalParts:
 
 async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
     """Those of files through the import, those of users through the recorder."""
+    stages = parts.build_stages(wiring.settings)
+    guard: Any = stages.guard
     report = await import_pairs(
         DATABASE,
         [
@@ -72,17 +75,14 @@ async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
         PRINCIPALS["boss"],
         dialect="postgres",
         store=ExampleStore(parts.store),
-        verifier=Verifier(parts.guard, parts.guard, parts.executor),
+        verifier=Verifier(guard, guard, parts.executor),
         embedder=parts.embedder,
     )
     assert not report.left_out, report
-    recorder = wiring.build_feedback_recorder(
-        parts.store, parts.embedder, parts.guard, parts.executor
-    )
     for injection in STORED:
         if injection.place == "feedback":
             giver = replace(PRINCIPALS["mia" if injection.shown else "boss"], name="giver")
-            receipt = await recorder.take_feedback(
+            receipt = await stages.feedback.take_feedback(
                 Feedback(DATABASE, injection.text, injection.target, is_right=True, principal=giver)
             )
             assert receipt.outcome == "stored", receipt

@@ -12,7 +12,8 @@ from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Diagnostic, Principal, ValueMatch, Violation
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.index_store.value_store import ValueColumn
+from retrieval.index_store.value_store import ValueColumn, ValueStore
+from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from serve_app.composition.wiring import Wiring
 from tests.fakes import (
@@ -164,7 +165,7 @@ async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
             (DEPARTMENT,),
         ).fetchone()
     assert stranger is not None
-    memory = guarded_wiring.build_value_memory(store)
+    memory = ValueMemory(ValueStore(store), guarded_wiring.settings.databases)
     search = IndexedValueSearch(memory, guard, guard, executor)
     yield Demo(search, guard, stranger[0])
     await executor.close()
