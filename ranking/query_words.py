@@ -3,8 +3,9 @@
 For somebody who reads an answer without its query, or has to choose between two interpretations of
 a question: what is shown, of which tables, under which conditions, grouped and sorted how; what
 tells the two apart comes first. Names and values stand as they do in the query; how the tables are
-joined is told only if it is by more than equal columns. Knows nothing of a schema. What it has no
-words for stays SQL; a query that does not parse stays whole.
+joined is told only if it is by more than equal columns. A table that is read twice has a role each
+time (``table_roles.py``). Knows nothing of a schema. What it has no words for stays SQL; a query
+that does not parse stays whole.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
 from nl2sql.sql.parsing import read_tree
+from ranking.table_roles import name_roles
 
 _MOST_CHARS = 160
 _SET_OPERATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
@@ -26,6 +28,8 @@ _SET_OPERATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Intersect, "as far as it is also among"),
     (exp.Union, "together with"),
 )
+# Of a SELECT: the roles of its tables, and what is written before the columns of each.
+_ROLES, _OWNERS = "roles", "owners"
 _DATE_FORMATS = {"%Y": "year", "%Y-%m": "month", "%m": "month", "%d": "day"}
 # The words for a node, of which the generator writes the parts.
 _Words = Callable[[Generator, Any], str]
@@ -53,7 +57,9 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
     ('shows the highest a for each b', 'of t', 'sorted by b, highest first', 'only 3 rows')
     """
     try:
-        tree = read_tree(query, dialect)
+        tree = read_tree(query, dialect).copy()
+        for select in tree.find_all(exp.Select):
+            _name_tables(select)
         writer = _build_writer(dialect)(dialect=dialect, unsupported_level=ErrorLevel.IGNORE)
         return tuple(_list_clauses(writer, tree))
     except (SqlglotError, RecursionError):
@@ -156,8 +162,43 @@ def _list_sources(select: exp.Select) -> list[exp.Expr]:
     return [*first, *(join.this for join in select.args.get("joins") or ())]
 
 
+def _name_tables(select: exp.Select) -> None:
+    """Notes the roles of its tables, and how its columns are told apart where there are several."""
+    own = _list_tables(select)
+    around = select.find_ancestor(exp.Select, exp.From, exp.Join, exp.CTE)
+    outer = _list_tables(around) if isinstance(around, exp.Select) else {}
+    if outer and outer.keys().isdisjoint(_list_named(select) - own.keys()):
+        outer = {}
+    tables = outer | own
+    roles = name_roles(select, tables)
+    owners = {alias: f"{table}." for alias, table in tables.items()}
+    for alias, role in roles.items():
+        owners[alias] = f"{role}'s " if role.startswith("the ") else f"{role}."
+    if len(_list_sources(select)) < 2:
+        owners |= dict.fromkeys(own, "")
+    select.meta.update({_ROLES: roles, _OWNERS: owners})
+
+
+def _list_tables(select: exp.Select) -> dict[str, str]:
+    """Folded alias → name of the tables that it reads."""
+    return {
+        source.alias_or_name.lower(): source.name
+        for source in _list_sources(select)
+        if isinstance(source, exp.Table)
+    }
+
+
+def _list_named(select: exp.Select) -> set[str]:
+    """The folded names before its columns, and before those of the queries in it."""
+    return {column.table.lower() for column in select.find_all(exp.Column)}
+
+
 def _name_source(write: Generator, source: exp.Expr) -> str:
-    return source.name if isinstance(source, exp.Table) else str(write.sql(source))
+    if not isinstance(source, exp.Table):
+        return str(write.sql(source))
+    select = source.find_ancestor(exp.Select)
+    role = select.meta[_ROLES].get(source.alias_or_name.lower()) if select else ""
+    return f"{source.name} ({role})" if role else source.name
 
 
 def _compares_columns(condition: exp.Expr | None) -> bool:
@@ -183,18 +224,14 @@ def _write_query(write: Generator, node: exp.Expr) -> str:
 
 
 def _write_column(write: Generator, column: exp.Column) -> str:
-    """Its name, with that of its table where the SELECT has several."""
+    """Its name, with the role or the name of its table where there are several."""
     name = "all columns" if isinstance(column.this, exp.Star) else column.name
     select = column.parent_select
-    sources = _list_sources(select) if isinstance(select, exp.Select) else []
-    if len(sources) < 2 or not column.table:
+    if not isinstance(select, exp.Select) or not column.table:
         return name
-    tables = {
-        source.alias_or_name.lower(): source.name
-        for source in sources
-        if isinstance(source, exp.Table)
-    }
-    return f"{tables.get(column.table.lower(), column.table)}.{name}"
+    is_alone = len(_list_sources(select)) < 2
+    owner = select.meta[_OWNERS].get(column.table.lower(), "" if is_alone else f"{column.table}.")
+    return f"{owner}{name}"
 
 
 def _write_not(write: Generator, node: exp.Not) -> str:

@@ -151,7 +151,8 @@ def read_expectations(question: str) -> Expectations:
         descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
         decimals=_read_decimals(text),
-        parts=1 + len(_FURTHER.findall(text)),
+        # "And how many in Poland?" continues another question.
+        parts=1 + sum(each.start() > 0 for each in _FURTHER.finditer(text)),
     )
 
 

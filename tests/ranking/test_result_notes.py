@@ -126,6 +126,7 @@ MISSING = """SELECT 1 FROM "sales"."orders" WHERE "status" IS NULL LIMIT 1"""
                 "by itself."
             ],
         ),
+        ("And how many orders are open?", "SELECT count(*) FROM orders", [], []),
         ("How many are there for each status?", "SELECT status, count(*) FROM orders", [], []),
     ],
 )
