@@ -31,7 +31,9 @@ def name_roles(select: exp.Select, tables: Mapping[str, str]) -> dict[str, str]:
     for alias in twice:
         if uses[tables[alias].lower(), roles.get(alias, "")] > 1:
             roles[alias] = alias
-    return {alias: roles[alias] for alias in twice if roles.get(alias, tables[alias]) != tables[alias]}
+    return {
+        alias: roles[alias] for alias in twice if roles.get(alias, tables[alias]) != tables[alias]
+    }
 
 
 def _list_referring(select: exp.Select, tables: Mapping[str, str]) -> Iterator[tuple[str, str]]:

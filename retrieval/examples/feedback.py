@@ -8,8 +8,9 @@ person gives it as well. An example that the feedback had removed is not stored 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from sqlglot.errors import SqlglotError
@@ -19,8 +20,13 @@ from nl2sql.languages.context import continues_another
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.marking import ProposedParameter, mark_parameters, propose_parameters
-from retrieval.examples.pairs import read_pattern
+from retrieval.examples.marking import (
+    Proposal,
+    ProposedParameter,
+    mark_parameters,
+    propose_parameters,
+)
+from retrieval.examples.pairs import Pair, read_pattern
 from retrieval.examples.records import (
     Rejected,
     Verified,
@@ -52,14 +58,16 @@ class FeedbackReceipt:
     The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
     from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
     cannot run the query, and ``reason`` says why. ``proposed`` are the values of a reviewer's query
-    that can be parameters, ``chosen`` the names of those that now are.
+    that can be parameters, ``chosen`` the names of those that now are; ``marked`` is the pair with
+    all that can be.
     """
 
     outcome: FeedbackOutcome
     example: str = ""
     reason: str = ""
-    proposed: tuple[ProposedParameter, ...] = ()
+    proposed: Proposal = field(default_factory=Proposal)
     chosen: frozenset[str] = frozenset()
+    marked: Pair | None = None
 
 
 class FeedbackRecorder:
@@ -96,7 +104,7 @@ class FeedbackRecorder:
         if dialect is None:
             raise UnknownDatabase(note.database, tuple(self._dialects))
         verified: Verified | None = None
-        proposed: tuple[ProposedParameter, ...] = ()
+        proposed = Proposal()
         if note.right_sql:
             if continues_another(note.question):
                 return FeedbackReceipt("refused", reason=_CONTINUES)
@@ -109,17 +117,19 @@ class FeedbackRecorder:
                     propose_parameters, note.question, verified.sql, verified.catalog
                 )
         named = set(feedback.parameters or ())
-        chosen = [each for each in proposed if each.name in named]
+        chosen = [each for each in proposed.offered if each.name in named]
         if unknown := sorted(named - {each.name for each in chosen}):
             return FeedbackReceipt("refused", reason=f"It has no parameter {unknown[0]!r}.")
         # A reviewer who says nothing of parameters keeps those that are stored.
         keeps = feedback.is_reviewed and feedback.parameters is None
         pattern = None if keeps else ""
+        whole: Pair | None = None
+        if verified and proposed.offered:
+            with suppress(ValueError):
+                whole = await self._mark(note, verified.sql, proposed.offered, dialect)
         if verified and chosen:
             try:
-                marked = await run_in_parser_thread(
-                    mark_parameters, note.question, verified.sql, chosen, dialect
-                )
+                marked = await self._mark(note, verified.sql, chosen, dialect)
             except ValueError as error:
                 return FeedbackReceipt("refused", reason=str(error))
             pattern = marked.write_pattern()
@@ -129,7 +139,13 @@ class FeedbackRecorder:
         if verified is not None:
             receipt = await self._store_example(note, verified, feedback.is_reviewed, pattern)
         await self._notes.record(replace(note, outcome=receipt.outcome))
-        return replace(receipt, proposed=proposed)
+        return replace(receipt, proposed=proposed, marked=whole)
+
+    async def _mark(
+        self, note: FeedbackNote, sql: str, chosen: Sequence[ProposedParameter], dialect: str
+    ) -> Pair:
+        """Raises ValueError if the values cannot be parameters together."""
+        return await run_in_parser_thread(mark_parameters, note.question, sql, chosen, dialect)
 
     async def _remove(self, note: FeedbackNote, dialect: str, *, by_all: bool) -> bool:
         """Removes what the sender, or everybody with this access, gave; false if that is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -39,13 +39,21 @@ class ProposedParameter:
     parameter: Parameter
 
 
-def propose_parameters(question: str, sql: str, catalog: Catalog) -> tuple[ProposedParameter, ...]:
+class Proposal(NamedTuple):
+    """The values that can be parameters, and why each other one cannot: its text and the reason."""
+
+    offered: tuple[ProposedParameter, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
+
+
+def propose_parameters(question: str, sql: str, catalog: Catalog) -> Proposal:
     """The values that the question says once. Raises SqlglotError.
 
     >>> shop = Catalog("shop", (), search_path=())
-    >>> sql = "SELECT count(*) FROM o WHERE extract(year FROM day) = 2023 LIMIT 5"
-    >>> [(each.name, each.phrase) for each in propose_parameters("Orders of 2023?", sql, shop)]
-    [('year', '2023')]
+    >>> sql = "SELECT count(*) FROM o WHERE extract(year FROM day) = 2023 AND land = 'DE' LIMIT 5"
+    >>> offered, withheld = propose_parameters("German orders of 2023?", sql, shop)
+    >>> [(each.name, each.phrase) for each in offered], withheld
+    ([('year', '2023')], (("'DE'", 'the question does not say it'),))
     """
     tree = parse_one(sql, catalog.dialect)
     for column in tree.find_all(exp.Column):
@@ -54,18 +62,42 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> tuple[Propo
     for compared, literal in _list_values(tree):
         places.setdefault(_read_value(literal), []).append((compared, literal))
     found: list[ProposedParameter] = []
+    withheld: dict[str, str] = {}
     for value, ones in places.items():
-        kinds = {_describe(*one, catalog) for one in ones}
         taken = {each.name for each in found}
-        # What is compared with several columns is not one parameter.
-        names = {_choose_name(compared, taken) for compared, _ in ones}
-        kind, phrase = kinds.pop(), _find_phrase(value, question)
-        if not phrase or kind is None or kinds or len(names) > 1:
-            continue
-        parameter = _build(value, *kind)
-        if parameter and not _is_elsewhere(value, [literal for _, literal in ones], tree, question):
-            found.append(ProposedParameter(names.pop(), phrase, parameter))
-    return tuple(sorted(found, key=lambda each: question.index(each.phrase)))
+        proposed = _propose(value, ones, tree, question, catalog, taken)
+        if isinstance(proposed, ProposedParameter):
+            found.append(proposed)
+        else:
+            withheld[ones[0][1].sql(catalog.dialect)] = proposed
+    found.sort(key=lambda each: question.index(each.phrase))
+    return Proposal(tuple(found), tuple(withheld.items()))
+
+
+def _propose(
+    value: str,
+    ones: Sequence[tuple[exp.Expr, exp.Expr]],
+    tree: exp.Expr,
+    question: str,
+    catalog: Catalog,
+    taken: set[str],
+) -> ProposedParameter | str:
+    """The value, wherever it is compared, as a parameter, or why it is none."""
+    said = [match[0] for match in _compile(value).finditer(question)]
+    if len(said) != 1:
+        return f"the question {'says it more than once' if said else 'does not say it'}"
+    kinds = {_describe(*one, catalog) for one in ones}
+    # What is compared with several columns is not one parameter.
+    names = {_choose_name(compared, taken) for compared, _ in ones}
+    kind = kinds.pop()
+    if kinds or len(names) > 1:
+        return "several columns are compared with it"
+    parameter = _build(value, *kind) if kind else None
+    if parameter is None:
+        return "no column is compared with it as it is"
+    if _is_elsewhere(value, [literal for _, literal in ones], tree, question):
+        return "another part of the query holds it, or may follow from it"
+    return ProposedParameter(names.pop(), said[0], parameter)
 
 
 def mark_parameters(
@@ -79,7 +111,7 @@ def mark_parameters(
         value = _read_value(literal)
         for each in chosen:
             if value == each.parameter.default:
-                literal.replace(exp.Placeholder(this=each.name))
+                literal.replace(exp.var(f":{each.name}"))
     parameters = {each.name: each.parameter for each in chosen}
     pair = Pair(question=question, sql=tree.sql(dialect, comments=False), parameters=parameters)
     if error := pair.find_error(dialect):
@@ -138,12 +170,6 @@ def _name_compared(literal: exp.Expr) -> set[str]:
         return set()
     parts = (part for part in condition.find_all(exp.Column, exp.Extract) if part.find(exp.Column))
     return {_choose_name(part, set()) for part in parts}
-
-
-def _find_phrase(value: str, question: str) -> str:
-    """The value as the question says it, if it says it once."""
-    said = [match[0] for match in _compile(value).finditer(question)]
-    return said[0] if len(said) == 1 else ""
 
 
 def _compile(value: str) -> re.Pattern[str]:

@@ -12,6 +12,7 @@ literals of the parsed query.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -102,6 +103,24 @@ class Pair(BaseModel):
         for slot in list(tree.find_all(exp.Placeholder)):
             slot.replace(self.parameters[slot.name].build_literal(values[slot.name], dialect))
         return tree.sql(dialect, comments=False)
+
+    def gives(self, sql: str, dialect: str) -> bool:
+        """Whether the query is what ``bind`` writes with some values. Raises SqlglotError.
+
+        >>> year = Parameter(type="integer", default="2024")
+        >>> pair = Pair(question=":year?", sql="SELECT :year", parameters={"year": year})
+        >>> [pair.gives(sql, "postgres") for sql in ("SELECT 2025", "SELECT 2025 AND 1", "x")]
+        [True, False, False]
+        """
+        tree = parse_one(self.sql, dialect)
+        for slot in list(tree.find_all(exp.Placeholder)):
+            slot.replace(exp.var(f":{slot.name}:"))
+        pattern = re.escape(tree.sql(dialect, comments=False))
+        for name, each in self.parameters.items():
+            text = re.escape(each.build_literal("0", dialect).sql(dialect))
+            value = text.replace("0", "(?:[^']|'')*" if "'" in text else r"-?\d[\d.]*")
+            pattern = pattern.replace(re.escape(f":{name}:"), value)
+        return re.fullmatch(pattern, sql) is not None
 
     def find_error(self, dialect: str) -> str:
         """Why parameters and phrasings cannot be used; empty if they can. Raises SqlglotError."""

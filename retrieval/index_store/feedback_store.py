@@ -71,6 +71,15 @@ class FeedbackNote:
         return self.correction or (self.sql if self.is_right else "")
 
     @property
+    def kind(self) -> Literal["right", "wrong", "asked_back", "corrected"]:
+        """``corrected`` is a wrong answer with its right query."""
+        if self.is_right:
+            return "right"
+        if self.outcome == "asked_back":
+            return "asked_back"
+        return "corrected" if self.correction else "wrong"
+
+    @property
     def gravity(self) -> int:
         """2 for a wrong answer, 1 for a question that was asked back, 0 with an open correction."""
         if self.outcome == "asked_back":

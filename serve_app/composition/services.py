@@ -74,13 +74,15 @@ def build_services(
         accounting=access.accounting,
     )
     withdrawal = FeedbackWithdrawal(store, wiring.dialects)
-    review = ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal)
+    review = ReviewService(
+        settings, feedback_store, stages.guard, access.accounting, withdrawal, ExampleStore(store)
+    )
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
         ProfileService(settings, queries, stages.directory, access.meter),
         HistoryService(settings, stages.conversations, access.accounting),
         review,
-        TrialService(review, ExampleStore(store), queries, tools),
+        TrialService(review, queries, tools),
     )
     return Services(
         settings,

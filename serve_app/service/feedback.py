@@ -6,10 +6,13 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
+
+from sqlglot.errors import SqlglotError
 
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
@@ -20,12 +23,24 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
 from nl2sql.words import content_words, split_words
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.feedback import ParameterResponse, ReviewEntryResponse, ReviewResponse
+from quorumsql.contract.feedback import (
+    ParameterResponse,
+    ReviewEntryResponse,
+    ReviewResponse,
+    VerifiedSourceResponse,
+    WithheldResponse,
+)
 from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
+from retrieval.examples.pairs import read_pattern
 from retrieval.examples.records import MOST_CHARS
-from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.example_store import (
+    ExampleStore,
+    VerifiedExample,
+    build_access_key,
+    fold_question,
+)
 from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
@@ -68,7 +83,10 @@ class FeedbackService:
             # What a reviewer corrects needs nobody to look at it again.
             is_reviewer = may_review(self.settings, principal)
             await self.reviews.close_corrected(id_, all_givers=is_reviewer)
-        return _render_receipt(receipt, id_, "correction" if feedback.correction else "sql")
+        field = "correction" if feedback.correction else "sql"
+        return _render_receipt(
+            receipt, id_, field, self.settings.by_name[feedback.database].dialect
+        )
 
 
 def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
@@ -91,7 +109,9 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
     )
 
 
-def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackResponse:
+def _render_receipt(
+    receipt: FeedbackReceipt, id_: str, field: str, dialect: str
+) -> FeedbackResponse:
     if receipt.outcome == "refused":
         raise InvalidRequest(f"It cannot become an example: {receipt.reason}", field=field)
     proposed = [
@@ -100,12 +120,21 @@ def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackR
             phrase=each.phrase,
             type=each.parameter.type,
             column=each.parameter.column,
+            literal=each.parameter.build_literal(each.parameter.default, dialect).sql(dialect),
             chosen=each.name in receipt.chosen,
         )
-        for each in receipt.proposed
+        for each in receipt.proposed.offered
     ]
     return FeedbackResponse(
-        outcome=receipt.outcome, example=receipt.example, id=id_, parameters=proposed
+        outcome=receipt.outcome,
+        example=receipt.example,
+        id=id_,
+        parameters=proposed,
+        withheld=[
+            WithheldResponse(literal=literal, reason=reason)
+            for literal, reason in receipt.proposed.withheld
+        ],
+        marked=receipt.marked.sql if receipt.marked else "",
     )
 
 
@@ -113,11 +142,16 @@ def _render_receipt(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackR
 _MOST_READ = 200
 _LONGEST_ID = 64
 _FIXES: dict[GapKind, str] = {
-    "table": "Add a word of the question to the synonyms of the table {names}.",
-    "value": "Add what the question says to the synonyms of the value {names}.",
+    "table": "Add a word of the question to the synonyms of the table {names}. {index}",
+    "value": "Add what the question says to the synonyms of the value {names}. {index} "
+    "A definition of these words does the same, and can.",
     "definition": "Define the word of the question that means {names}.",
     "other": "Save the right query: it becomes an example.",
 }
+_INDEX = (
+    "Synonyms are part of the index, so they cannot be tried here: write it into {file}, then "
+    "`quorumsql index build {source}`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +163,7 @@ class ReviewService:
     guard: Guard
     accounting: Accounting
     withdrawal: FeedbackWithdrawal
+    examples: ExampleStore
 
     async def list_entries(
         self,
@@ -161,9 +196,11 @@ class ReviewService:
                 after=after,
                 most=most,
             )
-        known = self.settings.by_name
+            sources = await self._find_sources(entries, principal)
         rendered = await run_in_parser_thread(
-            lambda: [_render_entry(entry, known[entry.database].dialect) for entry in entries]
+            lambda: [
+                _render_entry(entry, self.settings, sources.get(entry.id)) for entry in entries
+            ]
         )
         return ReviewResponse(entries=rendered, next=following or None)
 
@@ -239,6 +276,28 @@ class ReviewService:
                 return shown, ""
         return shown, _write(found[-1])
 
+    async def _find_sources(
+        self, entries: Sequence[FeedbackNote], reviewer: Principal
+    ) -> dict[str, VerifiedSourceResponse]:
+        """By the id of a wrong answer: the verified query that gave it, if one did."""
+        wrong = [each for each in entries if each.kind in ("wrong", "corrected")]
+        sources: dict[str, VerifiedSourceResponse] = {}
+        for database in {each.database for each in wrong}:
+            dialect = self.settings.by_name[database].dialect
+            examples = [
+                each
+                for each in await self.examples.list_examples(database)
+                if not each.roles or set(each.roles).intersection(reviewer.roles)
+            ]
+            given = await run_in_parser_thread(_pair, wrong, database, examples, dialect)
+            queries = {(database, example.sql) for example in given.values()}
+            refused = await find_refused(self.guard, queries, reviewer)
+            notes = await self.store.list_all(database) if given else []
+            for id_, example in given.items():
+                if (database, example.sql) not in refused:
+                    sources[id_] = _render_source(example, notes)
+        return sources
+
     async def _find_shown(self, id_: str, reviewer: Principal) -> FeedbackNote:
         """The entry, if the reviewer may run its queries. Raises NotFound."""
         found = await self.store.find(id_) if _is_id(id_) else None
@@ -291,36 +350,88 @@ def _read_cursor(text: str) -> tuple[int, datetime, str] | None:
     return int(id_[0]), moment, id_[1:]
 
 
-def _render_entry(entry: FeedbackNote, dialect: str) -> ReviewEntryResponse:
+def _pair(
+    entries: Sequence[FeedbackNote],
+    database: str,
+    examples: Sequence[VerifiedExample],
+    dialect: str,
+) -> dict[str, VerifiedExample]:
+    """The id of each of the database's entries that an example answered → the latest such one."""
+    return {
+        entry.id: example
+        for entry in entries
+        for example in examples
+        if entry.database == database and _gives(example, entry, dialect)
+    }
+
+
+def _gives(example: VerifiedExample, entry: FeedbackNote, dialect: str) -> bool:
+    if not example.pattern:
+        is_same = fold_question(example.question) == fold_question(entry.question)
+        return is_same and example.sql == entry.sql
+    try:
+        return read_pattern(example.pattern).gives(entry.sql, dialect)
+    except (ValueError, SqlglotError, RecursionError):
+        return False
+
+
+def _render_source(
+    example: VerifiedExample, notes: Sequence[FeedbackNote]
+) -> VerifiedSourceResponse:
+    """With the latest feedback that gave it, of which it is."""
+    own = [
+        note.id
+        for note in notes
+        if (note.given_by, note.access) == (example.given_by, example.access)
+        and note.right_sql
+        and fold_question(note.question) == fold_question(example.question)
+    ]
+    return VerifiedSourceResponse(
+        # Without the values that its reviewer had in mind.
+        question=read_pattern(example.pattern).question if example.pattern else example.question,
+        given_by=example.given_by,
+        given_at=render_time(example.created_at),
+        example=example.id,
+        feedback=own[-1] if own and example.source == "feedback" else "",
+    )
+
+
+def _render_entry(
+    entry: FeedbackNote, settings: Settings, verified: VerifiedSourceResponse | None
+) -> ReviewEntryResponse:
     return copy_fields(
         ReviewEntryResponse,
         entry,
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
         corrected_by=_name_corrector(entry),
-        **_find_cause(entry, dialect),
+        verified=verified,
+        **_find_cause(entry, settings),
     )
 
 
-def _find_cause(entry: FeedbackNote, dialect: str) -> dict[str, str]:
-    """The ``kind`` of an entry, and with a wrong answer the ``cause`` and the ``fix``.
+def _find_cause(entry: FeedbackNote, settings: Settings) -> dict[str, str]:
+    """The ``cause`` and the ``fix`` of a wrong answer.
 
-    The queries show the cause: what the correction, or the second reading, has and ``sql`` has not.
-    Without them only a figure of the question can be missing.
+    The queries show the cause: what the correction has and ``sql`` has not. Without one only a
+    figure of the question can be missing. Of what was asked back, no reading is known to be right.
     """
-    if entry.is_right:
-        return {"kind": "right"}
-    kind = "corrected" if entry.correction else "wrong"
-    found = {"kind": "asked_back" if entry.outcome == "asked_back" else kind}
-    if entry.correction:
-        gap = find_gap(entry.correction, [entry.sql], entry.question, dialect)
-        fix = _FIXES[gap.kind].format(names=", ".join(gap.names))
-        found |= {"cause": gap.kind, "fix": fix}
-        condition = write_condition(entry.correction, gap.names, dialect)
-        return found | ({"name": _find_name(entry), "expression": condition} if condition else {})
-    if absent := ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql):
-        return found | {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
-    return found | {"fix": _FIXES["other"]}
+    if entry.kind == "right":
+        return {}
+    if entry.kind == "corrected":
+        database = settings.by_name[entry.database]
+        gap = find_gap(entry.correction, [entry.sql], entry.question, database.dialect)
+        source = settings.source_of(entry.database)
+        file = f"`{database.synonyms or f'databases.{source}.synonyms'}`"
+        index = _INDEX.format(file=file, source=source)
+        fix = _FIXES[gap.kind].format(names=", ".join(gap.names), index=index)
+        condition = write_condition(entry.correction, gap.names, database.dialect)
+        named = {"name": _find_name(entry), "expression": condition} if condition else {}
+        return {"cause": gap.kind, "fix": fix, **named}
+    absent = ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql)
+    if absent and entry.kind == "wrong":
+        return {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
+    return {"fix": _FIXES["other"]}
 
 
 def _find_name(entry: FeedbackNote) -> str:

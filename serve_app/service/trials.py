@@ -25,12 +25,13 @@ from quorumsql.contract.feedback import (
 )
 from retrieval.conversations import find_refused
 from retrieval.examples.records import MOST_CHARS, find_rejection
-from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
+from retrieval.index_store.example_store import VerifiedExample, fold_question
 from retrieval.index_store.feedback_store import FeedbackNote
 from serve_app.service.feedback import ReviewService
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import NotFound, check_text
 from serve_app.service.tools import ToolService, find_refusal
+from serve_app.settings import Settings
 
 MOST_QUESTIONS = 20
 """Most questions of the exam that a fix is tried on."""
@@ -45,7 +46,6 @@ class TrialService:
     """
 
     review: ReviewService
-    examples: ExampleStore
     queries: QueryService
     tools: ToolService
 
@@ -100,7 +100,7 @@ class TrialService:
         """What reviewers called right, the latest first, without the entry's own question."""
         latest = {
             fold_question(each.question): each
-            for each in await self.examples.list_examples(entry.database)
+            for each in await self.review.examples.list_examples(entry.database)
             if each.is_in_exam
         }
         latest.pop(fold_question(entry.question), None)
@@ -143,6 +143,7 @@ class TrialService:
         reason = "" if isinstance(answer, Answered) else answer.reason
         if result and not _is_whole(result):
             reason = "Only the first part of its rows was read."
+        settings, definition = self.review.settings, _write_definition(answer)
         judged = TrialResponse(
             question=answer.trace.question.text,
             verdict="unknown",
@@ -150,11 +151,11 @@ class TrialService:
             rows=len(result.rows if result else ()),
             reason=reason,
             example_shown=_is_example_shown(answer),
-            definition=_write_definition(answer),
+            definition=definition,
+            keep=_tell_keeping(settings, entry.database) if definition else "",
         )
         if not gold:
             return judged
-        settings = self.review.settings
         right = await self.tools.run(entry.database, gold, principal, settings.limits.max_rows)
         if not isinstance(right, Answered):
             return judged.model_copy(update={"reason": find_refusal(right)[1]})
@@ -188,3 +189,17 @@ def _write_definition(answer: Answer) -> str:
     found = [each for each in context.definitions if each.name == fix.name]
     lines = {f"{each.kind}s": {fix.name: fix.expression} for each in found}
     return yaml.safe_dump(lines, allow_unicode=True) if lines else ""
+
+
+def _tell_keeping(settings: Settings, database: str) -> str:
+    """The file of definitions as the settings name it, and what checks it."""
+    own = settings.assistants.get(database)
+    has_own = own is None or own.semantics is not None
+    source = database if has_own else settings.source_of(database)
+    section = "databases" if source not in settings.assistants else "assistants"
+    file = settings.by_name[database].semantics
+    place = f"`{file}`" if file else f"a file that `{section}.{source}.semantics` names"
+    return (
+        f"Add these lines to {place}, below its heading of the same name. "
+        f"`quorumsql doctor {source} --definitions` checks it; then restart the service."
+    )

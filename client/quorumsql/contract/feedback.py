@@ -47,7 +47,15 @@ class ParameterResponse(ResponseModel):
     phrase: Text = Field(description="The value as the question says it.")
     type: Literal["integer", "number", "text", "date"]
     column: Text = Field("", description="The column whose values a text may have.")
+    literal: Text = Field("", description="The value as the query writes it.")
     chosen: bool = Field(False, description="Whether the stored query has it as a parameter.")
+
+
+class WithheldResponse(ResponseModel):
+    """A value of the right query that cannot be a parameter, and why."""
+
+    literal: Text
+    reason: Text
 
 
 class FeedbackResponse(ResponseModel):
@@ -62,6 +70,22 @@ class FeedbackResponse(ResponseModel):
     id: str = Field("", description="Its own id: `DELETE /feedback/{id}` takes it back.")
     parameters: list[ParameterResponse] = Field(
         [], description="To a reviewer: the values that can be made parameters."
+    )
+    withheld: list[WithheldResponse] = Field([], description="And those that cannot.")
+    marked: Text = Field(
+        "", description="The query as it is stored with all of `parameters`, as `:name`."
+    )
+
+
+class VerifiedSourceResponse(ResponseModel):
+    """A verified query that gave an answer, with these or other values."""
+
+    question: Text = Field(description="Its question; a parameter is `:name`.")
+    given_by: Text
+    given_at: Text
+    example: Text = Field(description="Its id: `quorumsql examples remove` removes it.")
+    feedback: Text = Field(
+        description="`DELETE /feedback/{id}` withdraws it; empty for one from a file."
     )
 
 
@@ -91,6 +115,9 @@ class ReviewEntryResponse(ResponseModel):
     fix: Text = Field("", description="The smallest change that helps, in words.")
     name: Text = Field("", description="Words of the question that may need a definition.")
     expression: Text = Field("", description="The condition that these words may mean.")
+    verified: VerifiedSourceResponse | None = Field(
+        None, description="The verified query that gave the wrong answer, if one did."
+    )
 
 
 class TrialRequest(RequestModel):
@@ -121,6 +148,7 @@ class TrialResponse(ResponseModel):
         "",
         description="The lines for the file of definitions, if the question names what is defined.",
     )
+    keep: Text = Field("", description="How the definition is kept: the file and the commands.")
 
 
 class ExamQuestionResponse(ResponseModel):

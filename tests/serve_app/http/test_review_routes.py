@@ -116,11 +116,14 @@ async def test_the_gravest_comes_first_with_its_cause_and_a_fix(service: PageSer
         ("wrong", "other", "How many?"),
         ("wrong", "value", "How many in 31?"),
         ("asked_back", "other", "How many with one reading?"),
-        ("asked_back", "definition", "How many of them?"),
+        # No reading of it is known to be right.
+        ("asked_back", "other", "How many of them?"),
         ("corrected", "value", "How many are active?"),
     ]
-    assert found[3]["fix"] == "Define the word of the question that means status: ACT."
-    assert found[4]["fix"].endswith("to the synonyms of the value status: ACT.")
+    assert found[3]["fix"] == "Save the right query: it becomes an example."
+    assert found[3].get("expression", "") == ""
+    assert "to the synonyms of the value status: ACT. Synonyms are part of" in found[4]["fix"]
+    assert "`databases.demo_erp.synonyms`, then `quorumsql index build demo_erp`" in found[4]["fix"]
     defined = {"name": "active", "expression": "employees.status = 'ACT'"}
     assert defined.items() <= found[4].items()
     assert await list_questions(service, "ada", state="done") == []
@@ -234,8 +237,11 @@ async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
         "phrase": "Finance",
         "type": "text",
         "column": "hr.departments.name",
+        "literal": "'Finance'",
         "chosen": False,
     }
+    assert given["marked"].endswith("d.name = :department")
+    assert given["withheld"] == []
     marked = asked | {"parameters": ["department"]}
     known = given | {"outcome": "known", "parameters": [proposed | {"chosen": True}]}
     assert (await service.send("ada", "POST", "/feedback", json=marked)).json() == known
@@ -250,3 +256,30 @@ async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
     assert (await service.send("mia", "POST", "/feedback", json=marked)).status_code == 422
     odd = asked | {"parameters": ["salary"]}
     assert (await service.send("ada", "POST", "/feedback", json=odd)).status_code == 422
+
+
+async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_answer(
+    service: PageService,
+) -> None:
+    sql = "SELECT count(*) FROM employees e JOIN departments d USING (department_id)"
+    given = {
+        "question": "How many employees are there in Finance?",
+        "sql": f"{sql} WHERE d.name = 'Finance'",
+        "verdict": "right",
+        "parameters": ["department"],
+    }
+    id_ = (await service.send("ada", "POST", "/feedback", json=given)).json()["id"]
+    asked = "How many employees are there in Sales?"
+    answer = await service.ask("ada", asked)
+    await judge(service, "mia", asked, answer["sql"])
+    await judge(service, "mia", "How many?")
+    other, entry = await list_entries(service, "ravi")
+    assert other["verified"] is None
+    source = entry["verified"]
+    assert source["question"] == "How many employees are there in :department?"
+    assert (source["given_by"], source["feedback"]) == ("ada", id_)
+    # It is also listed among the right ones.
+    assert [each["id"] for each in await list_entries(service, "ravi", verdict="right")] == [id_]
+    assert (await service.send("ravi", "DELETE", f"/feedback/{id_}")).status_code == 204
+    assert (await list_entries(service, "ravi"))[1]["verified"] is None
+    assert (await service.ask("ada", asked)).get("verified") is None

@@ -67,6 +67,9 @@ async def test_a_definition_is_tried_on_the_question_and_on_the_exam(service: Pa
     exam = await list_exam(service, "ada", id_)
     assert set(exam) == {ALL, DEFINED}
     own = await try_fix(service, id_, **DEFINITION)
+    keep = own.pop("keep")
+    assert "demo_erp/semantics.yaml`, below its heading" in keep
+    assert "`quorumsql doctor demo_erp --definitions` checks it" in keep
     assert own == {
         "question": WRONG,
         "verdict": "right",
