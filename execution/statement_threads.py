@@ -18,15 +18,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from contextlib import contextmanager
+from functools import partial
+from typing import Generic, TypeVar
 
 from nl2sql.deadline import read_left_s
 from nl2sql.errors import Busy, DatabaseUnavailable
 from nl2sql.fair_turns import FairTurns
-from nl2sql.types import QUERY_CANCELED, Diagnostic, ExecutionLimits
+from nl2sql.settings import LimitSettings
+from nl2sql.types import QUERY_CANCELED, Diagnostic, ExecutionLimits, GuardedQuery
 
 _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
 
@@ -72,23 +77,41 @@ class DatabaseTurns:
 
 # An engine may ignore a request to stop before the statement has begun, so it is repeated.
 _STOP_INTERVAL_S = 0.05
+# A probe answers before its caller's time limit.
+_PROBE_LIMITS = ExecutionLimits(timeout_ms=2000, result_bytes=1000)
 
 Answer = TypeVar("Answer", covariant=True)
 
 
-class Statement(Protocol[Answer]):
-    """One statement that runs in a thread, within its time limit."""
+class Statement(ABC, Generic[Answer]):
+    """One guarded query that runs in a thread, within its limits, and can be stopped by another."""
 
-    @property
-    def timeout_ms(self) -> int: ...
+    def __init__(self, query: GuardedQuery, limits: LimitSettings) -> None:
+        self.query = query
+        self.limits = limits
+        self._lock = threading.Lock()
+        self._interrupt: Callable[[], None] | None = None
 
+    @abstractmethod
     def run(self) -> Answer | Diagnostic:
         """Runs in a worker thread. Raises DatabaseUnavailable."""
-        ...
 
     def stop(self) -> None:
         """Asks it to end; harmless before it has begun and after its end. Any thread may call."""
-        ...
+        with self._lock:
+            if self._interrupt is not None:
+                self._interrupt()
+
+    @contextmanager
+    def stoppable(self, interrupt: Callable[[], None]) -> Iterator[None]:
+        """In the block ``interrupt`` ends the statement."""
+        with self._lock:
+            self._interrupt = interrupt
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._interrupt = None
 
 
 class StatementThreads:
@@ -119,10 +142,14 @@ class StatementThreads:
         """True if no statement is running."""
         return not self._running
 
-    async def probe(self, build: Callable[[], Statement[object]]) -> str:
+    async def probe(
+        self, build: Callable[[GuardedQuery, ExecutionLimits], Statement[object]]
+    ) -> str:
         """What is wrong with the database; empty if nothing is."""
+        query = GuardedQuery(self._name, "SELECT 1", ())
+        statement = partial(build, query, _PROBE_LIMITS)
         try:
-            answer = await self.run(build, who="", turns=self._probes)
+            answer = await self.run(statement, who="", turns=self._probes)
         except DatabaseUnavailable as error:
             return str(error)
         return answer.message if isinstance(answer, Diagnostic) else ""
@@ -170,7 +197,7 @@ class StatementThreads:
                 loop.call_later(_STOP_INTERVAL_S, stop)
 
         work.add_done_callback(finish)
-        timeout_ms = statement.timeout_ms
+        timeout_ms = statement.limits.statement_timeout_ms
         late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
         try:
             done, _ = await asyncio.wait({work}, timeout=timeout_ms / 1000)

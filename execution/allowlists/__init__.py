@@ -6,7 +6,7 @@ and no kinds of nodes: the guard has no code for those.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -34,13 +34,10 @@ class Allowlist:
     tree_nodes: frozenset[str]
     operators: frozenset[str] = frozenset()
     extended: frozenset[str] = frozenset()
-    _judged: dict[type, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def has_tree_node(self, kind: type) -> bool:
         """Whether a node type of sqlglot, or one of its base classes, is on the list."""
-        if kind not in self._judged:
-            self._judged[kind] = any(base.__name__ in self.tree_nodes for base in kind.__mro__)
-        return self._judged[kind]
+        return any(base.__name__ in self.tree_nodes for base in kind.__mro__)
 
 
 def refuse_name(what: str, name: str, where: str = "") -> Violation:

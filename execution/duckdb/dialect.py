@@ -96,7 +96,7 @@ class GuardedDuckdb(DuckDB):
                     raise TokenError("A space without width is not allowed outside quotes.")
                 if token.token_type == TokenType.NOT and token.text == "!":
                     # In DuckDB it is the factorial of the expression before it.
-                    raise TokenError("! is not allowed: write NOT, or FACTORIAL(x).")
+                    raise TokenError("! is not allowed: write NOT.")
                 if token.token_type == TokenType.PARAMETER and token.text == "@":
                     raise TokenError("@ is not allowed: write ABS(x).")
                 if _reads_more(sql, token):

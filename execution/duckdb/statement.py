@@ -1,10 +1,10 @@
-"""The last check of a guarded query: what DuckDB itself finds in the text before it runs.
+"""Runs a guarded query after the last check: what DuckDB itself finds in the text before it runs.
 
-Independent of sqlglot and the guard. Three checks with DuckDB's own readings: it is one statement,
-and a SELECT (``extract_statements``); its tree (``second_check.py``) reads only the tables that the
-``GuardedQuery`` names and calls only functions of the allowlist or of the file's views, none of
-which is a macro of the file; and its plan, in which every name, view and macro is resolved, scans
-only those tables and the columns of them that the guard found.
+That check is independent of sqlglot and the guard, in three steps with DuckDB's own readings: it is
+one statement, and a SELECT (``extract_statements``); its tree (``second_check.py``) reads only the
+tables that the ``GuardedQuery`` names and calls only functions of the allowlist or of the file's
+views, none of which is a macro of the file; and its plan, in which every name, view and macro is
+resolved, scans only those tables and the columns of them that the guard found.
 
 Gaps: the first does not see that a CTE may write; the second, what a view reads and calls; the
 third, a table for which the planner uses statistics (``count(*)``), filters that it drops because
@@ -15,70 +15,102 @@ is attached.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import duckdb
 
 from execution.allowlists import Allowlist
-from execution.duckdb.errors import build_diagnostic
-from execution.duckdb.file import OpenFile
+from execution.duckdb.errors import build_diagnostic, is_gone
+from execution.duckdb.file import OpenFile, SharedFile, refuse_file
 from execution.duckdb.plan import Plan, list_leaves, read_plan, weigh_plan
 from execution.duckdb.second_check import check_statement
 from execution.results.collector import PageQuery
-from nl2sql.duckdb_files import ATTACHED
+from execution.statement_threads import Answer, Statement
+from nl2sql.duckdb_files import ATTACHED, describe_duckdb_error
+from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Diagnostic, Explained, GuardedQuery
 
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 
-class Session:
-    """One query on an open file; all methods raise duckdb.Error."""
+class DuckdbStatement(Statement[Answer]):
+    """A guarded query, for which ``work`` finds the answer by the methods ``plan`` and so on.
+
+    They raise duckdb.Error.
+    """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, file: OpenFile, query: GuardedQuery
+        self,
+        shared: SharedFile,
+        query: GuardedQuery,
+        allowlist: Allowlist,
+        work: Callable[[DuckdbStatement[Any]], Answer | Diagnostic],
+        limits: LimitSettings,
     ) -> None:
-        self._connection = connection
-        self._file = file
-        self._query = query
+        super().__init__(query, limits)
+        self._shared = shared
+        self._allowlist = allowlist
+        self._work = work
+        # What is running: the whole text, and how much of it precedes the query.
         self._text = query.sql
         self._offset = 0
+        # True once rows may be read: from then on errors may quote them.
         self._running = False
+
+    def run(self) -> Answer | Diagnostic:
+        """The answer, or the database's error. Raises DatabaseUnavailable."""
+        with self._shared.use() as file:
+            try:
+                with file.connect() as connection, self.stoppable(connection.interrupt):
+                    return self._run_on(connection, file)
+            except duckdb.Error as error:
+                self._shared.drop(file)
+                reason = describe_duckdb_error(error)
+                raise refuse_file(self.query.database, self._shared.path, reason) from error
+
+    def _run_on(self, connection: duckdb.DuckDBPyConnection, file: OpenFile) -> Answer | Diagnostic:
+        """Runs the query. Raises duckdb.Error if the file is at fault."""
+        self._connection, self._file = connection, file
+        try:
+            refusal = check_query(connection, self.query, file, self._allowlist)
+            return refusal or self._work(self)
+        except duckdb.Error as error:
+            if is_gone(error):
+                raise
+            return build_diagnostic(
+                error,
+                self._text,
+                offset=self._offset,
+                restricted=self.query.restricted,
+                running=self._running,
+            )
 
     def plan(self, page: PageQuery, most_pairs: int) -> Explained | Diagnostic:
         """The estimate of a page, or why it must not run; ``most_pairs``: see ``weigh_plan``."""
-        self._run(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
+        self._execute(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
         row = self._connection.fetchone()
         assert row is not None
         plan = read_plan(str(row[1]))
-        refusal = check_plan(plan, self._query, self._file)
-        return refusal or weigh_plan(plan, most_pairs, restricted=self._query.restricted)
+        refusal = check_plan(plan, self.query, self._file)
+        return refusal or weigh_plan(plan, most_pairs, restricted=self.query.restricted)
 
     def describe(self, page: PageQuery) -> list[tuple[str, str]]:
         """The names and types of the columns of a page without rows."""
-        self._run(page.sql, page.offset)
+        self._execute(page.sql, page.offset)
         columns = self._connection.description or []
         return [(str(name), str(kind).strip('"')) for name, kind, *_ in columns]
 
     def execute(self, page: PageQuery) -> duckdb.DuckDBPyConnection:
         """Starts the query of a page; the rows are fetched from the returned connection."""
         self._running = True
-        return self._run(page.sql, page.offset)
+        return self._execute(page.sql, page.offset)
 
-    def explain_error(self, error: duckdb.Error) -> Diagnostic:
-        """The error as a Diagnostic; positions count from the beginning of the query."""
-        return build_diagnostic(
-            error,
-            self._text,
-            offset=self._offset,
-            restricted=self._query.restricted,
-            running=self._running,
-        )
-
-    def _run(self, text: str, offset: int) -> duckdb.DuckDBPyConnection:
+    def _execute(self, text: str, offset: int) -> duckdb.DuckDBPyConnection:
         self._text, self._offset = text, offset
         # A query has its list parameters as tuples, so that it is hashable.
-        values = [
-            list(param) if isinstance(param, tuple) else param for param in self._query.params
-        ]
+        values = [list(param) if isinstance(param, tuple) else param for param in self.query.params]
         return self._connection.execute(text, values)
 
 

@@ -7,7 +7,6 @@ lengths of time count if the query writes them as constants, with or without a c
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 
 from sqlglot import exp
@@ -111,9 +110,6 @@ def _read_bounded(node: object, width: float | None) -> float | None:
     return read_number(node)
 
 
-# The elements that ``array_fill`` may make.
-MOST_FILLED = 10_000
-_LARGEST_FACTORIAL = 1000
 # Of a path in a JSON document: each ** gives as many values again as the document has levels, each
 # comma in brackets may double them.
 _MOST_DESCENTS = 1
@@ -165,23 +161,6 @@ def _check_format(node: exp.Expr) -> Violation | None:
     return _refuse(node, f": write the format as a constant, with widths of at most {MOST_TIMES}.")
 
 
-def _check_factorial(node: exp.Expr) -> Violation | None:
-    number = read_number(node.expressions[0]) if len(node.expressions) == 1 else None
-    if number is not None and number <= _LARGEST_FACTORIAL:
-        return None
-    return _refuse(node, f": write a number of at most {_LARGEST_FACTORIAL}.")
-
-
-def _check_fill(node: exp.Expr) -> Violation | None:
-    """Refuses ``array_fill`` unless constants tell how many elements it makes."""
-    sizes = node.expressions[1] if len(node.expressions) > 1 else None
-    written = sizes.expressions if isinstance(sizes, exp.Array) else []
-    numbers = [number for size in written if (number := read_number(size)) is not None]
-    if written and len(numbers) == len(written) and math.prod(numbers) <= MOST_FILLED:
-        return None
-    return _refuse(node, f": write the sizes as numbers, at most {MOST_FILLED} elements in all.")
-
-
 def _searches_text(node: object) -> bool:
     """Whether the node's value is a query for texts, or a text prepared for one, by its type."""
     if isinstance(node, exp.Paren):
@@ -221,8 +200,6 @@ def _check_path(node: exp.Expr) -> Violation | None:
 
 
 CHECKS = {
-    "array_fill": _check_fill,
-    "factorial": _check_factorial,
     "format": _check_format,
     "jsonb_path_exists": _check_path,
     "jsonb_path_match": _check_path,

@@ -18,11 +18,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from execution.guard.growing_calls import GENERATORS, MOST_FILLED, MOST_ROWS, count_generated
+from execution.guard.growing_calls import GENERATORS, MOST_ROWS, count_generated
 from execution.guard.recursion import STEPS, check_kept, check_steps, refuse_growth, refuse_value
 from execution.guard.value_sizes import (
     COLUMN_BYTES,
-    FIXED_SIZES,
     NAMES,
     POWERS,
     SMALL_BYTES,
@@ -276,10 +275,6 @@ class _Measurer:
             return (largest + 1) * (together + len(sizes))
         if isinstance(node, exp.GenerateSeries):
             return count_generated(node) * _NUMBER_BYTES
-        if name == "array_fill":
-            return largest * MOST_FILLED
-        if name in FIXED_SIZES:
-            return FIXED_SIZES[name]
         if (measured := measure_format(node)) is not None:
             return largest * measured[0] + measured[1]
         if name in NAMES["escaping"]:

@@ -27,8 +27,6 @@ MOST_TIMES = 10_000
 _UNKNOWN_GROWTH = 100
 # The weight of a product of digits in this sum: arithmetic is quicker.
 _ARITHMETIC = 0.01
-# Values whose length the arguments do not tell, in bytes: a bar of DuckDB, the largest factorial.
-FIXED_SIZES = {"bar": 3000.0, "factorial": 2600.0}
 # The most digits of PostgreSQL's numbers; those of a power whose exponent is no constant, and of a
 # number that is put together as text. PostgreSQL takes 0.2 s for 100,000, so a few do no harm.
 _MOST_DIGITS = 150_000.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -37,24 +37,15 @@ from execution.name_resolution.scopes import (
     refuse_node,
 )
 
-
-class Walk(Protocol):
-    """The walk over the whole query, which resolves what is within a source."""
-
-    def resolve_query(self, node: exp.Expr, parent: Scope | None, ctes: Ctes) -> tuple[str, ...]:
-        """The folded names of the query's outputs."""
-        ...
-
-    def resolve_within(self, node: object, scope: Scope, ctes: Ctes) -> None:
-        """Resolves every column and query within an expression, or within each of a list."""
-        ...
+if TYPE_CHECKING:
+    from execution.name_resolution.walk import ScopeWalk
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFinder:
     """Makes the sources of queries known, and notes in ``found`` what it came by."""
 
-    walk: Walk
+    walk: ScopeWalk
     resolver: NameResolver
     columns: ColumnFinder
     found: Resolution

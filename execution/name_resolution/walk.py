@@ -48,13 +48,13 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    walk = _ScopeWalk(resolver)
+    walk = ScopeWalk(resolver)
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
 
 
-class _ScopeWalk:
+class ScopeWalk:
     """One walk over one tree."""
 
     def __init__(self, resolver: NameResolver) -> None:

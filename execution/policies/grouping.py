@@ -32,11 +32,11 @@ def complete_groups(found: Resolution, resolver: NameResolver) -> None:
     """Adds the columns that depend on a primary key to each GROUP BY, in place; on PostgreSQL."""
     if resolver.dialect == "postgres":
         for select in found.groups:
-            _complete(select, found.selects[id(select)], resolver)
+            _complete(select, found, resolver)
 
 
-def _complete(select: exp.Select, sources: Sources, resolver: NameResolver) -> None:
-    clause = select.args["group"]
+def _complete(select: exp.Select, found: Resolution, resolver: NameResolver) -> None:
+    clause, sources = select.args["group"], found.selects[id(select)]
     if clause.find(exp.Cube, exp.GroupingSets, exp.Rollup) is not None:
         return
     columns = {column for source in sources.values() for column in source.columns}
@@ -48,7 +48,11 @@ def _complete(select: exp.Select, sources: Sources, resolver: NameResolver) -> N
     added: list[exp.Column] = []
     for name, source in sources.items():
         table = source.table
-        named = _list_named(items, name, sources, resolver)
+        named = {
+            resolver.fold(item.this)
+            for item in items
+            if found.origins.get(id(item)) is source and _is_plain(item, sources, resolver)
+        }
         if (
             table is None
             or source.renamed
@@ -76,22 +80,11 @@ def _list_items(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
             yield node
 
 
-def _list_named(
-    items: Sequence[exp.Expr], source: str, sources: Sources, resolver: NameResolver
-) -> set[str]:
-    """The names of the columns among ``items`` that belong to the source, and to no other."""
-    named: set[str] = set()
-    for item in items:
-        if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
-            continue
-        name, table = resolver.fold(item.this), item.args.get("table")
-        if table is not None:
-            owners = {resolver.fold(table)}
-        else:
-            owners = {key for key, each in sources.items() if name in each.columns}
-        if owners == {source}:
-            named.add(name)
-    return named
+def _is_plain(column: exp.Expr, sources: Sources, resolver: NameResolver) -> bool:
+    """Whether the column can be of one source only: it names its table, or no other has it."""
+    name = resolver.fold(column.this)
+    owners = [source for source in sources.values() if name in source.columns]
+    return column.args.get("table") is not None or len(owners) == 1
 
 
 _AGGREGATES = load_function_names("growth")["gathering"].union(

@@ -78,11 +78,6 @@ class PostgresDatabase:
         self._recent: TTLCache[GuardedQuery, bool] = TTLCache(_MOST_PLANS, _PLANS_KEPT_S)
         self._plans = PlanChecker((allowlist or load_allowlist("postgres")).functions)
 
-    @property
-    def alarms(self) -> int:
-        """The number of queries that PostgreSQL read otherwise than the guard; none of them ran."""
-        return self._plans.alarms
-
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not run.
 

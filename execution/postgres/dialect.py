@@ -14,7 +14,6 @@ reading.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -63,12 +62,6 @@ _INFIX_NODES: dict[str, type[exp.Binary]] = {
     "~": exp.RegexpLike,
     "~*": exp.RegexpILike,
 }
-
-
-def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    """``char 'abc'`` has no length, ``'abc'::char`` has one letter."""
-    to = kind if kind.expressions else exp.DType.BPCHAR.into_expr()
-    return parser.expression(exp.Cast(this=this, to=to))
 
 
 def _build_infix(operator: str, this: exp.Expr | None, other: exp.Expr | None) -> exp.Expr:
@@ -141,10 +134,6 @@ class GuardedPostgres(Postgres):
             **PostgresParser.PRIMARY_PARSERS,
             TokenType.BIT_STRING: lambda self, token: self.parse_bits(token),
             TokenType.HEX_STRING: lambda self, token: self.parse_bits(token),
-        }
-        TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
-            exp.DType.CHAR: _build_char_literal,
-            exp.DType.NCHAR: _build_char_literal,
         }
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             TokenType.NOT: PostgresParser.UNARY_PARSERS[TokenType.NOT],

@@ -8,7 +8,7 @@ on PostgreSQL's own parse tree (``second_check.py``).
 A table can add more than its name to a plan: a view its tables and functions, a partitioned table
 its partitions, a parent its children, row-level security and generated columns their functions. So
 whatever is unexpected in a plan is first searched in the plans of the query's tables alone, which
-the database's owner defined. The rest is refused, logged and counted as an alarm, since the two
+the database's owner defined. The rest is refused and logged as an alarm, since the two
 checks before this one should have refused it.
 
 Known gaps, which no plan shows: expressions in VALUES of several rows, of LIMIT and OFFSET and of a
@@ -187,13 +187,12 @@ SELECT a.attname FROM pg_attribute a
 
 
 class PlanChecker:
-    """Checks the plans of one database. ``alarms`` counts the refused queries."""
+    """Checks the plans of one database."""
 
     def __init__(self, functions: Collection[str]) -> None:
         """``functions`` may be called by any query."""
         self._functions = functions
         self._brought: TTLCache[tuple[str, str], frozenset[str]] = TTLCache(_MOST_KEPT, _KEEP_S)
-        self.alarms = 0
 
     async def check_definitions(
         self, connection: Connection, query: GuardedQuery
@@ -237,7 +236,6 @@ class PlanChecker:
             left -= await self._find_brought(connection, table, query)
         if not left:
             return plan
-        self.alarms += 1
         names = ", ".join(sorted(left))
         _LOG.error("alarm: PostgreSQL reads %s in a query that passed the guard: %s", names, query)
         # A name could reveal what is hidden.

@@ -52,16 +52,12 @@ _pb = postgast.pg_query_pb2
 
 # The name of an output that has no other name.
 UNNAMED = "?column?"
-# Stands for the name of a star's first column, which is unknown; no real name equals it.
+# Stands for a name by a rule that is not known here; no real name equals it.
 _UNKNOWN = "\0"
 
-_NAMED_LIKE_THEMSELVES = {
-    "a_array_expr": "array",
-    "coalesce_expr": "coalesce",
-    "grouping_func": "grouping",
-    "row_expr": "row",
-}
-_SUBLINKS = {_pb.EXISTS_SUBLINK: "exists", _pb.ARRAY_SUBLINK: "array"}
+_NAMED_LIKE_THEMSELVES = {"a_array_expr": "array", "coalesce_expr": "coalesce", "row_expr": "row"}
+# What has a name of its own by other rules.
+_OTHERS = frozenset({"collate_clause", "grouping_func", "sqlvalue_function", "sub_link"})
 
 
 def name_output(node: Any) -> str:
@@ -93,8 +89,6 @@ def _find_name(node: Any) -> tuple[str, bool]:
         case "type_cast":
             name, is_good = _find_name(inner.arg)
             return (name, True) if is_good else (_find_last(inner.type_name.names), False)
-        case "collate_clause":
-            return _find_name(inner.arg)
         case "case_expr":
             name, is_good = (
                 _find_name(inner.defresult) if inner.HasField("defresult") else ("", False)
@@ -102,35 +96,12 @@ def _find_name(node: Any) -> tuple[str, bool]:
             return (name, True) if is_good else ("case", False)
         case "min_max_expr":
             return ("greatest" if inner.op == _pb.IS_GREATEST else "least"), True
-        case "sqlvalue_function":
-            operation = _pb.SQLValueFunctionOp.Name(inner.op)
-            return operation.removeprefix("SVFOP_").removesuffix("_N").lower(), True
-        case "sub_link":
-            return _find_sublink(inner)
         case str() if kind in _NAMED_LIKE_THEMSELVES:
             return _NAMED_LIKE_THEMSELVES[kind], True
+        case str() if kind in _OTHERS:
+            return _UNKNOWN, True
         case _:
             return "", False
-
-
-def _find_sublink(link: Any) -> tuple[str, bool]:
-    if link.sub_link_type in _SUBLINKS:
-        return _SUBLINKS[link.sub_link_type], True
-    if link.sub_link_type != _pb.EXPR_SUBLINK:
-        return "", False
-    statement = link.subselect.select_stmt
-    while statement.op != _pb.SETOP_NONE:
-        statement = statement.larg
-    if statement.values_lists:
-        return "column1", True
-    if not statement.target_list:
-        # PostgreSQL refuses such a query later.
-        return _UNKNOWN, True
-    target = statement.target_list[0].res_target
-    fields = target.val.column_ref.fields
-    if fields and fields[-1].WhichOneof("node") == "a_star":
-        return _UNKNOWN, True
-    return (target.name or name_output(target.val)), True
 
 
 def _find_last(names: Any) -> str:

@@ -18,12 +18,13 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.sqlite.authorizer import build_authorizer
 from execution.sqlite.errors import MEMORY_DIAGNOSTIC, build_diagnostic, is_gone
-from execution.statement_threads import StatementThreads
+from execution.statement_threads import Statement, StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
 from nl2sql.settings import LimitSettings
@@ -32,12 +33,9 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 SQLITE_VERSION = sqlite3.sqlite_version
 
-_EXPLAIN = "EXPLAIN QUERY PLAN "
 _MOST_STEPS = 10_000
 # How long a statement waits for a writer of the file.
 _BUSY_TIMEOUT_S = 2
-# A probe answers before its caller's time limit.
-_PROBE_TIMEOUT_MS = 2000
 # Instructions of SQLite's virtual machine between two checks of the time: some milliseconds.
 _INSTRUCTIONS_PER_LOOK = 50_000
 
@@ -66,42 +64,40 @@ _LIMITS = {
 _STORAGE_CLASSES: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
-class _SqliteStatement:
-    """One statement that runs in a thread and can be stopped from another."""
+class _SqliteStatement(Statement[ResultSet]):
+    """A guarded query, or with ``is_explained`` its plan."""
 
     def __init__(
         self,
         path: Path,
-        sql: str,
         query: GuardedQuery,
         most_rows: int,
         limits: LimitSettings,
+        *,
+        is_explained: bool,
     ) -> None:
-        self.timeout_ms = limits.statement_timeout_ms
-        self.sql = sql
-        self.query = query
-        self.most_rows = most_rows
-        # True once rows may be read: from then on errors may quote them.
-        self.running = False
+        super().__init__(query, limits)
         self._path = path
-        self._limits = limits
-        self._deadline = time.monotonic() + self.timeout_ms / 1000
-        self._stopped = False
-        self._connection: sqlite3.Connection | None = None
+        self._most_rows = most_rows
+        self._is_explained = is_explained
+        # True once rows may be read: from then on errors may quote them.
+        self._running = False
+        self._start = time.monotonic()
 
-    def run(self) -> ResultBuilder | Diagnostic:
+    def run(self) -> ResultSet | Diagnostic:
         """The rows, or the database's error. Raises DatabaseUnavailable."""
         try:
             uri = build_sqlite_uri(self._path)
             with closing(
                 sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
             ) as connection:
-                _restrict(connection, self._limits)
-                return self.run_on(connection)
+                _restrict(connection, self.limits)
+                with self.stoppable(connection.interrupt):
+                    return self._run_on(connection)
         except (sqlite3.Error, sqlite3.Warning) as error:
             if not is_gone(error):
                 return build_diagnostic(
-                    error, restricted=self.query.restricted, running=self.running
+                    error, restricted=self.query.restricted, running=self._running
                 )
             name = self.query.database
             raise DatabaseUnavailable(
@@ -112,44 +108,38 @@ class _SqliteStatement:
         except MemoryError:
             return MEMORY_DIAGNOSTIC
 
-    def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
+    def _run_on(self, connection: sqlite3.Connection) -> ResultSet:
         """Runs the statement. Raises sqlite3.Error."""
-        self._connection = connection
-        # An interrupt before the statement has begun is lost; the flag is not.
-        connection.set_progress_handler(self._must_stop, _INSTRUCTIONS_PER_LOOK)
+        # In case an interrupt is lost.
+        connection.set_progress_handler(self._is_late, _INSTRUCTIONS_PER_LOOK)
         authorizer = build_authorizer(connection, self.query.tables, self.query.reads)
         connection.set_authorizer(authorizer)
-        if not self.sql.startswith(_EXPLAIN):
+        sql = self.query.sql
+        if self._is_explained:
+            sql = f"EXPLAIN QUERY PLAN {sql}"
+        else:
             # Compiled once without being run: errors so far are errors of the query.
             columns = self._count_columns(connection)
             # A row of very many long values would fill the memory as one large value would.
-            longest = min(_LONGEST_VALUE, self._limits.result_bytes // max(columns, 1))
+            longest = min(_LONGEST_VALUE, self.limits.result_bytes // max(columns, 1))
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-            self.running = True
-        cursor = connection.execute(self.sql, self.query.params)
+            self._running = True
+        cursor = connection.execute(sql, self.query.params)
         names = [name for name, *_ in cursor.description or ()]
-        builder = ResultBuilder(names, self.most_rows, self._limits)
+        builder = ResultBuilder(names, self._most_rows, self.limits)
         for row in cursor:
             if not builder.add(row):
                 break
-        return builder
+        types = [_find_type(builder.rows, column) for column in range(len(names))]
+        return builder.build(types, (time.monotonic() - self._start) * 1000)
 
     def _count_columns(self, connection: sqlite3.Connection) -> int:
         """The number of columns of a row, from the program that SQLite compiles."""
-        program = connection.execute(f"EXPLAIN {self.sql}", self.query.params)
+        program = connection.execute(f"EXPLAIN {self.query.sql}", self.query.params)
         return max((width for _, code, _, width, *_ in program if code == "ResultRow"), default=0)
 
-    def stop(self) -> None:
-        """Ends the statement as soon as SQLite looks; harmless when it has ended. Any thread."""
-        self._stopped = True
-        if self._connection is not None:
-            try:
-                self._connection.interrupt()
-            except sqlite3.ProgrammingError:
-                return  # it was closed: there is nothing to interrupt
-
-    def _must_stop(self) -> bool:
-        return self._stopped or time.monotonic() > self._deadline
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._start + self.limits.statement_timeout_ms / 1000
 
 
 class SqliteDatabase:
@@ -167,11 +157,7 @@ class SqliteDatabase:
         SQLite shows no estimates: ``cost`` is the number of steps that read a whole table or index
         (SCAN), ``rows`` is 0.
         """
-
-        def build() -> _SqliteStatement:
-            sql, within = _EXPLAIN + query.sql, tighten_limits(self._limits)
-            return _SqliteStatement(self._path, sql, query, _MOST_STEPS, within)
-
+        build = partial(self._build, query, most_rows=_MOST_STEPS, is_explained=True)
         plan = await self._threads.run(build, who=query.principal)
         if isinstance(plan, Diagnostic):
             return plan
@@ -187,34 +173,27 @@ class SqliteDatabase:
         One row more is fetched, to tell whether there were more. A column's type is the storage
         class of its first value that is not NULL, since columns in SQLite have no fixed type.
         """
-        start = time.perf_counter()
-
-        def build() -> _SqliteStatement:
-            nonlocal start
-            start = time.perf_counter()
-            within = tighten_limits(self._limits, limits)
-            return _SqliteStatement(self._path, query.sql, query, max_rows, within)
-
-        page = await self._threads.run(build, who=query.principal, limits=limits)
-        if isinstance(page, Diagnostic):
-            return page
-        types = [_find_type(page.rows, column) for column in range(len(page.columns))]
-        return page.build(types, (time.perf_counter() - start) * 1000)
+        build = partial(self._build, query, limits, most_rows=max_rows)
+        return await self._threads.run(build, who=query.principal, limits=limits)
 
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
-        query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
-
-        def build() -> _SqliteStatement:
-            shorter = ExecutionLimits(_PROBE_TIMEOUT_MS, self._limits.result_bytes)
-            within = tighten_limits(self._limits, shorter)
-            return _SqliteStatement(self._path, query.sql, query, 1, within)
-
-        return await self._threads.probe(build)
+        return await self._threads.probe(partial(self._build, most_rows=1))
 
     async def close(self) -> None:
         """Stops running statements and ends the threads; a later call starts new ones."""
         await self._threads.close()
+
+    def _build(
+        self,
+        query: GuardedQuery,
+        tighter: ExecutionLimits | None = None,
+        *,
+        most_rows: int,
+        is_explained: bool = False,
+    ) -> _SqliteStatement:
+        within = tighten_limits(self._limits, tighter)
+        return _SqliteStatement(self._path, query, most_rows, within, is_explained=is_explained)
 
 
 def _restrict(connection: sqlite3.Connection, limits: LimitSettings) -> None:

@@ -68,9 +68,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 # Of all entries: a change of a list shows here, whether it gains or loses one.
 DIGESTS = {
-    "postgres": "1be0506422001a24",
+    "postgres": "5aa2a6ad5c901437",
     "sqlite": "1349465274869139",
-    "duckdb": "cc0467ff83cfe454",
+    "duckdb": "6ccc4dc9d74b309a",
 }
 
 

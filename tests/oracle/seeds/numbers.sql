@@ -3,7 +3,7 @@ SELECT round(salary, -3) AS a, round(salary / 7, 2) AS b, trunc(salary / 7, 1) A
 SELECT round(sqrt(salary), 4) AS a, round(ln(salary), 4) AS b, round(log(salary), 4) AS c, round(log(2, salary), 4) AS d, round(exp(1.0), 4) AS e, power(2, 10) AS f, round(pi()::numeric, 5) AS g, round(cbrt(27)::numeric, 3) AS h, round(log10(salary), 4) AS i FROM hr.employees ORDER BY employee_id;
 SELECT round(degrees(1)::numeric, 4) AS d, round(radians(180)::numeric, 4) AS r, round(sin(1)::numeric, 4) AS s, round(atan2(1, 2)::numeric, 4) AS a;
 SELECT width_bucket(salary, 20000, 120000, 10) AS bucket, count(*) FROM hr.employees GROUP BY 1 ORDER BY 1;
-SELECT gcd(12, 18), lcm(4, 6), factorial(5), scale(1.50), min_scale(1.50), trim_scale(1.50);
+SELECT gcd(12, 18), lcm(4, 6), scale(1.50), min_scale(1.50), trim_scale(1.50);
 SELECT 1::int2 AS a, 2::int8 AS b, 3.5::float4 AS c, 4.5::float8 AS d, 5::numeric(10, 2) AS e, '6'::integer AS f, 7::bigint AS g, 8::smallint AS h, 9::real AS i, 10::double precision AS j, 11::decimal AS k;
 SELECT CAST(salary AS integer) AS i, salary::text AS t, salary::numeric(8, 0) AS n, fte_pct::float8 / 3 AS f FROM hr.employees ORDER BY employee_id;
 SELECT int4 '12' AS a, numeric '1.5' AS b, bool 'yes' AS c, float8 '1e3' AS d;
