@@ -78,7 +78,7 @@ def build_services(
         settings, feedback_store, stages.guard, access.accounting, withdrawal, ExampleStore(store)
     )
     page = PageServices(
-        SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
+        SchemaService(settings, queries, stages.directory, access.accounting),
         ProfileService(settings, queries, stages.directory, access.meter),
         HistoryService(settings, stages.conversations, access.accounting),
         review,

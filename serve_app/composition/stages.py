@@ -26,7 +26,6 @@ from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
-from retrieval.table_browser import IndexedTables
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.terms import load_synonyms
@@ -43,7 +42,6 @@ class CpuStages:
 
     retriever: Retriever
     directory: SchemaDirectory
-    tables: IndexedTables
     feedback: FeedbackRecorder
     conversations: GuardedConversations
     planner: Planner
@@ -97,7 +95,7 @@ def build_retrieval(
     guard: SqlGuard,
     executor: Executor,
     embedder: Embedder | None = None,
-) -> tuple[HybridRetriever, SchemaDirectory, IndexedTables, FeedbackRecorder, GuardedConversations]:
+) -> tuple[HybridRetriever, SchemaDirectory, FeedbackRecorder, GuardedConversations]:
     """All that uses the index and the embedder.
 
     Raises SettingsError, also for files of synonyms or definitions that cannot be read.
@@ -133,8 +131,7 @@ def build_retrieval(
     )
     return (
         retriever,
-        SchemaDirectory(guard, examples),
-        IndexedTables(guard, glossary, memory, definitions),
+        SchemaDirectory(guard, glossary, memory, definitions=definitions, examples=examples),
         FeedbackRecorder(store, Verifier(guard, guard, executor), embedder, wiring.dialects),
         wiring.build_conversations(store, guard),
     )

@@ -52,7 +52,6 @@ def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
     return CpuStages(
         retriever=retrieval,
         directory=retrieval,
-        tables=retrieval,
         feedback=retrieval,
         conversations=retrieval,
         planner=planner,

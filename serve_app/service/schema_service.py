@@ -20,7 +20,6 @@ from quorumsql.contract.schema import (
     TablesResponse,
 )
 from retrieval.schema_directory import SchemaDirectory, TableDescriptions
-from retrieval.table_browser import IndexedTables
 from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import QueryService
 from serve_app.service.rendering import copy_fields
@@ -44,7 +43,6 @@ class SchemaService:
     settings: Settings
     queries: QueryService
     schemas: SchemaDirectory
-    tables: IndexedTables
     accounting: Accounting
 
     async def list_databases(self, principal: Principal) -> DatabasesResponse:
@@ -74,7 +72,7 @@ class SchemaService:
         search = check_text("search", search, MOST_SEARCH_CHARS)
         database = self.settings.database_name(database, principal)
         async with self.accounting.record(f"find_tables: {search}", database, principal):
-            return await self.tables.find_tables(database, search, principal, after, most)
+            return await self.schemas.find_tables(database, search, principal, after, most)
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
@@ -83,7 +81,7 @@ class SchemaService:
         name = check_filled("table", name, _LONGEST_NAME)
         database = self.settings.database_name(database, principal)
         async with self.accounting.record(f"describe_table: {name}", database, principal):
-            found = await self.tables.describe_table(database, name, principal)
+            found = await self.schemas.describe_table(database, name, principal)
         if found is None:
             raise NotFound(f"There is no table {name!r} in {database}.", field="table")
         return found
@@ -92,7 +90,7 @@ class SchemaService:
         """The semantic layer."""
         database = self.settings.database_name(database, principal)
         async with self.accounting.record("list_definitions", database, principal):
-            found = await self.tables.list_definitions(database, principal)
+            found = await self.schemas.list_definitions(database, principal)
         measures, dimensions, filters = (
             [copy_fields(SemanticDefinitionResponse, each) for each in found if each.kind == kind]
             for kind in ("measure", "dimension", "filter")
@@ -105,7 +103,7 @@ class SchemaService:
         async with self.accounting.record("suggest", name, principal):
             described = await self.schemas.describe_tables(name, (), principal, _MOST_READ)
             examples = await self.schemas.list_examples(name, principal)
-            definitions = await self.tables.list_definitions(name, principal)
+            definitions = await self.schemas.list_definitions(name, principal)
         verified = [example.question for example in examples]
         defined = suggest_questions(SchemaContext(definitions=definitions), MOST_SUGGESTIONS)
         made = suggest_questions(_build_context(described), MOST_SUGGESTIONS)

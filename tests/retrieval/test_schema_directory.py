@@ -10,8 +10,9 @@ import pytest
 from nl2sql.catalog import Catalog
 from nl2sql.errors import Forbidden, IndexUnavailable, PolicyError
 from nl2sql.types import Principal, Violation
-from retrieval.schema_directory import SchemaDirectory, TableDescriptions
+from retrieval.schema_directory import TableDescriptions
 from tests.fakes import SHOP, build_violation
+from tests.retrieval.directories import build_directory
 
 MIA = Principal("mia")
 ERROR = IndexUnavailable("It has not been indexed.")
@@ -45,7 +46,7 @@ class Visible:
 
 
 async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> TableDescriptions:
-    directory = SchemaDirectory(Visible(shop=catalog))
+    directory = build_directory(Visible(shop=catalog))
     found = await directory.describe_tables("shop", names, MIA, most)
     assert isinstance(found, TableDescriptions)
     return found
@@ -56,15 +57,15 @@ async def test_admitted_are_the_databases_with_a_visible_table() -> None:
         shop=SHOP, empty=replace(SHOP, tables=()), refused=REFUSED, broken=ERROR, other=SHOP
     )
     names = ("broken", "shop", "empty", "refused", "other")
-    assert await SchemaDirectory(visible).list_admitted(names, MIA) == ("shop", "other")
-    assert await SchemaDirectory(visible).list_admitted(("refused",), MIA) == ()
-    assert await SchemaDirectory(visible).list_admitted(("refused", "broken"), MIA) == ()
-    assert await SchemaDirectory(visible).list_admitted((), MIA) == ()
+    assert await build_directory(visible).list_admitted(names, MIA) == ("shop", "other")
+    assert await build_directory(visible).list_admitted(("refused",), MIA) == ()
+    assert await build_directory(visible).list_admitted(("refused", "broken"), MIA) == ()
+    assert await build_directory(visible).list_admitted((), MIA) == ()
 
 
 @pytest.mark.parametrize("error", [ERROR, PolicyError("It names no table.")])
 async def test_if_no_database_can_be_read_that_is_an_error(error: Exception) -> None:
-    directory = SchemaDirectory(Visible(one=error, two=error))
+    directory = build_directory(Visible(one=error, two=error))
     with pytest.raises(type(error)):
         await directory.list_admitted(("one", "two"), MIA)
 
@@ -93,6 +94,6 @@ async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:
 
 
 async def test_nothing_is_described_to_who_may_see_nothing() -> None:
-    directory = SchemaDirectory(Visible(shop=REFUSED))
+    directory = build_directory(Visible(shop=REFUSED))
     with pytest.raises(Forbidden):
         await directory.describe_tables("shop", (), MIA, 10)

@@ -54,6 +54,7 @@ from tests.fakes import (
     build_generated,
     build_settings,
 )
+from tests.retrieval.directories import build_directory
 
 NO_TOOLS: Any = None
 """For services of which only questions are asked."""
@@ -127,7 +128,7 @@ def build_services(
         guard=guard,
         executor=executor,
         retriever=retriever,
-        schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        schemas=schemas or build_directory(SqlGuard(FakeCatalogs(SHOP))),
         accounting=access.accounting if access else Accounting(),
     )
     return Services(settings, service, tools)

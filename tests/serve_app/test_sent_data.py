@@ -181,7 +181,6 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
         FakeRetriever(context, context),
         unused,
         unused,
-        unused,
         conversations,
         SchemaPlanner(settings.flags),
         guard,

@@ -18,13 +18,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from execution.guard.guard import SqlGuard
-from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.services import IdentityParts
 from serve_app.settings import Settings
 from tests.fakes import SHOP, FakeCatalogs, build_settings
+from tests.retrieval.directories import build_directory
 from tests.serve_app.identity_provider import (
     AUDIENCE,
     build_claims,
@@ -52,7 +52,7 @@ def build(settings: Settings) -> Any:
     no_meter: Any = None
     identifier = Identifier(settings.identity, verifier=verifier)
     access = IdentityParts(identifier, no_meter, Accounting())
-    schemas = SchemaDirectory(SqlGuard(FakeCatalogs(SHOP)))
+    schemas = build_directory(SqlGuard(FakeCatalogs(SHOP)))
     return build_app(settings, schemas=schemas, access=access)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from execution.guard.guard import SqlGuard
-from retrieval.schema_directory import SchemaDirectory
 from tests.fakes import SHOP, FakeCatalogs, build_result
+from tests.retrieval.directories import build_directory
 from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
 pytestmark = [
@@ -43,7 +43,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     app = build_app(
-        schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        schemas=build_directory(SqlGuard(FakeCatalogs(SHOP))),
         generator=OneQueryGenerator(),
         results={"SELECT 1": [build_result((1,))] * 10_000},
     )

@@ -12,7 +12,6 @@ from mcp import Client
 from mcp.client.client import ConnectMode
 
 from execution.guard.guard import SqlGuard
-from retrieval.schema_directory import SchemaDirectory
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
@@ -22,6 +21,7 @@ from tests.fakes import (
     build_result,
     build_settings,
 )
+from tests.retrieval.directories import build_directory
 from tests.serve_app.mcp.clients import MODES, call, connect_http
 from tests.serve_app.served import build_app, connect, serve
 
@@ -42,7 +42,7 @@ TOKENS = {"principals": {"mia": {"token_env": "MIA_TOKEN"}}}
 def build(generator: FakeGenerator | None = None, **sections: Any) -> Any:
     return build_app(
         build_settings(**sections),
-        schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        schemas=build_directory(SqlGuard(FakeCatalogs(SHOP))),
         generator=generator
         or FakeGenerator(build_generated(build_candidate("SELECT 1"), samples=1)),
         results={"SELECT 1": [build_result((1,))] * 2},

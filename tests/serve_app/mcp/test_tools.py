@@ -15,7 +15,6 @@ from mcp.client.client import ConnectMode
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Diagnostic, Principal, ResultSet
-from retrieval.schema_directory import SchemaDirectory
 from serve_app.mcp.documents import MOST_CHARS
 from serve_app.operations.variants import override
 from tests.fakes import (
@@ -31,6 +30,7 @@ from tests.fakes import (
     build_table,
     build_violation,
 )
+from tests.retrieval.directories import build_directory
 from tests.serve_app.mcp.clients import MODES, call, connect_directly, connect_http, fail, read_text
 from tests.serve_app.served import build_app, build_services
 
@@ -59,7 +59,7 @@ def connect(mode: ConnectMode = "auto", transport: str = "http", **parts: Any) -
     guard = SqlGuard(FakeCatalogs(SHOP))
     parts = {
         "guard": guard,
-        "schemas": SchemaDirectory(guard),
+        "schemas": build_directory(guard),
         "generator": FakeGenerator(*[build_generated(build_candidate(ORDERS), samples=1)] * 2),
         "results": {guarded(ORDERS): [build_result((1,), (2,))] * 5},
         **parts,
@@ -287,7 +287,7 @@ async def test_a_result_has_a_limited_size_and_says_so() -> None:
 async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
     wide = build_table("sales.wide", *(f"column_{number} integer" for number in range(1000)))
     guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=(wide,), foreign_keys=())))
-    async with connect(guard=guard, schemas=SchemaDirectory(guard)) as client:
+    async with connect(guard=guard, schemas=build_directory(guard)) as client:
         (table,) = (await call(client, "describe_tables", tables=["wide"]))["tables"]
     assert len(table["columns"]) + table["columns_left_out"] == 1000
     assert len(json.dumps(table)) < MOST_CHARS

@@ -13,7 +13,6 @@ from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import Forbidden, LimitReached, Unavailable, UnknownDatabase
 from nl2sql.types import Entitlement, Principal, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
-from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
@@ -30,6 +29,7 @@ from tests.fakes import (
     build_settings,
     build_violation,
 )
+from tests.retrieval.directories import build_directory
 from tests.serve_app.service.test_audit import Sink
 
 MIA = Principal("mia")
@@ -47,7 +47,7 @@ def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> T
         "guard": FakeGuard({"SELECT secret": build_violation("not_permitted")}),
         "executor": FakeExecutor({"SELECT 1": [build_result((1,))]}),
         "retriever": FakeRetriever(),
-        "schemas": SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        "schemas": build_directory(SqlGuard(FakeCatalogs(SHOP))),
     }
     accounting = Accounting(meter, sink)
     return ToolService(

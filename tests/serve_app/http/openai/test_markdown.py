@@ -19,7 +19,6 @@ from starlette.types import ASGIApp
 from execution.guard.guard import SqlGuard
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.types import Interpretation, ResultSet, VerifiedQuery
-from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import answer_task, find_queries
 from serve_app.mcp.documents import build_answer, write_json
@@ -34,6 +33,7 @@ from tests.fakes import (
     build_result,
     build_settings,
 )
+from tests.retrieval.directories import build_directory
 from tests.serve_app.interfaces import read_stream
 from tests.serve_app.mcp.clients import connect_http, read_text
 from tests.serve_app.served import build_app, connect
@@ -167,7 +167,7 @@ def build(min_confidence: float) -> ASGIApp:
     sure = build_settings(ranking={"min_confidence": min_confidence})
     generator = FakeGenerator(*[both] * 9)
     rows = {FIRST: [build_result((IMAGE,))] * 40, SECOND: [build_result((1,), (2,))] * 40}
-    schemas = SchemaDirectory(SqlGuard(FakeCatalogs(SHOP)))
+    schemas = build_directory(SqlGuard(FakeCatalogs(SHOP)))
     return build_app(sure, generator=generator, results=rows, schemas=schemas)
 
 

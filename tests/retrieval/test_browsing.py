@@ -15,12 +15,11 @@ from quorumsql.contract.schema import (
     TableDetailsResponse,
     TablesResponse,
 )
-from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.indexed_database import IndexedDatabase
 from retrieval.index_store.value_store import ValueColumn
+from retrieval.schema_directory import SchemaDirectory
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
-from retrieval.table_browser import IndexedTables
 from retrieval.vocabulary.terms import Synonyms
 from tests.fakes import (
     SHOP,
@@ -30,7 +29,7 @@ from tests.fakes import (
     FakeVisibility,
     build_violation,
 )
-from tests.retrieval.values.builders import FakeMemory
+from tests.retrieval.directories import build_directory
 
 MIA = Principal("mia")
 STATES = ("cancelled", "open", "shipped")
@@ -54,28 +53,22 @@ def build(
     definitions: SemanticLayer | None = None,
     visibility: FakeVisibility | None = None,
     **limits: Any,
-) -> IndexedTables:
+) -> SchemaDirectory:
     visibility = visibility or FakeVisibility(keep(catalog), **limits)
-    memory = FakeMemory(*VALUES)
     synonyms = Synonyms(
         tables={"sales.orders": ("purchases",)}, columns={"sales.orders.total": ("worth",)}
     )
-    return IndexedTables(
-        visibility,
-        IndexedGlossary(memory, visibility, {"shop": synonyms}),
-        memory,
-        definitions,
-    )
+    return build_directory(visibility, *VALUES, synonyms=synonyms, definitions=definitions)
 
 
-async def list_tables(tables: IndexedTables, search: str = "") -> list[str]:
+async def list_tables(tables: SchemaDirectory, search: str = "") -> list[str]:
     page = await tables.find_tables("shop", search, MIA, "", 50)
     assert isinstance(page, TablesResponse)
     assert page.total == len(page.tables)
     return [entry.table for entry in page.tables]
 
 
-async def describe(tables: IndexedTables, name: str) -> TableDetailsResponse:
+async def describe(tables: SchemaDirectory, name: str) -> TableDetailsResponse:
     found = await tables.describe_table("shop", name, MIA)
     assert isinstance(found, TableDetailsResponse)
     return found
