@@ -33,7 +33,7 @@ _URL = "http://in-process"
 def open_client(config: str | Path | None, principal: str) -> Client:
     """See ``quorumsql.open_local``."""
     settings = load_settings(Path(config) if config else _FILE)
-    return Client.open(open_async_client(settings, principal))
+    return Client(open_async_client(settings, principal))
 
 
 async def open_async_client(

@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["AsyncClient", "Client", "QuorumError", "connect", "open_local"]
 
 # Imported when they are asked for: the command line reads the errors alone, and starts at once.
-_MODULES = {
-    "AsyncClient": "async_client",
-    "Client": "client",
-    "QuorumError": "errors",
-    "connect": "client",
-    "open_local": "client",
-}
+_MODULES = {"AsyncClient": "async_client", "QuorumError": "errors"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'client')}"), name)

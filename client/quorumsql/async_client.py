@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,15 +19,22 @@ from quorumsql import wire
 from quorumsql.contract.answers import (
     AnsweredResponse,
     QueryResponse,
+    RunResponse,
     TranslateResponse,
     read_translation,
 )
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
-from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse, ReviewResponse
+from quorumsql.contract.feedback import (
+    ExamResponse,
+    FeedbackRequest,
+    FeedbackResponse,
+    ReviewResponse,
+    TrialRequest,
+    TrialResponse,
+)
 from quorumsql.contract.history import ConversationResponse, ConversationsResponse, DeletedResponse
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.requests import QueryRequest
-from quorumsql.contract.runs import RunResponse
 from quorumsql.contract.schema import (
     DatabasesResponse,
     DefinitionsResponse,
@@ -37,6 +45,8 @@ from quorumsql.contract.schema import (
 from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import InvalidRequest, Unavailable
 from quorumsql.loopback import is_on_loopback
+
+_DEFAULT_URL = "http://127.0.0.1:8000"
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _quote = partial(quote, safe="")
@@ -58,10 +68,11 @@ class AsyncClient:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.url = wire.find_url(url)
+        self.url = (url or os.environ.get("QUORUMSQL_URL") or _DEFAULT_URL).rstrip("/")
+        token = token or os.environ.get("QUORUMSQL_TOKEN")
         self._http = httpx.AsyncClient(
             base_url=self.url,
-            headers=wire.build_headers(token),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=wire.SHORT_TIMEOUT,
             transport=transport,
             trust_env=not is_on_loopback(self.url),
@@ -87,9 +98,8 @@ class AsyncClient:
                 answer = event.answer
             else:
                 show(event)
-        if answer is not None:
-            return answer
-        raise Unavailable(f"The service at {self.url} sent no answer.", hint="Ask again.")
+        assert answer is not None, "a stream without an answer raises"
+        return answer
 
     async def stream(self, /, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
         """What happens while the question is answered; an AnswerEvent comes last."""
@@ -99,7 +109,7 @@ class AsyncClient:
                 "POST",
                 "/query",
                 json=body,
-                headers={"Accept": wire.EVENT_STREAM},
+                headers={"Accept": "text/event-stream"},
                 timeout=wire.STREAM_TIMEOUT,
             ) as response:
                 if not response.is_success:
@@ -128,14 +138,20 @@ class AsyncClient:
         answer: AnsweredResponse,
         verdict: Literal["right", "wrong"],
         correction: str | None = None,
+        parameters: list[str] | None = None,
     ) -> FeedbackResponse:
-        """Says whether an answer is right; with a ``correction``, the query that is."""
+        """Says whether an answer is right; with a ``correction``, the query that is.
+
+        ``parameters`` are those of the response to the same feedback, by name, that a reviewer
+        marks as values that may be others.
+        """
         request = FeedbackRequest(
             question=answer.rewritten or answer.question,
             sql=answer.sql,
             database=answer.database,
             verdict=verdict,
             correction=correction,
+            parameters=parameters,
         )
         return await self._call(FeedbackResponse, "POST", "/feedback", json=request.model_dump())
 
@@ -166,6 +182,16 @@ class AsyncClient:
     async def finish_review(self, id_: str) -> None:
         """Marks feedback as done."""
         wire.check(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
+
+    async def exam(self, id_: str) -> ExamResponse:
+        """The questions with which the fix of this feedback is tried."""
+        return await self._get(ExamResponse, f"/feedback/{_quote(id_)}/exam")
+
+    async def try_fix(self, id_: str, fix: TrialRequest) -> TrialResponse:
+        """What the question of this feedback, or one of the exam, gets while the fix holds."""
+        path, body = f"/feedback/{_quote(id_)}/trial", fix.model_dump()
+        timeout = wire.ENDLESS_TIMEOUT
+        return await self._call(TrialResponse, "POST", path, json=body, timeout=timeout)
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part; also if it is not ready."""
@@ -264,4 +290,7 @@ class AsyncClient:
         try:
             yield
         except httpx.HTTPError as error:
-            raise wire.build_unreachable(self.url, error) from error
+            raise Unavailable(
+                f"No service answers at {self.url} ({type(error).__name__}).",
+                hint="Start one with `quorumsql serve`, or ask with --in-process.",
+            ) from error

@@ -60,32 +60,30 @@ def _iterate(
 
 
 class Client:
-    """Asks a service. Every method raises QuorumError; see ``quorumsql.errors``.
+    """Asks a service; ``connect`` and ``open_local`` make one.
 
-    >>> with Client("http://localhost:8000") as client:
-    ...     answer = client.ask("How many employees are active?")  # doctest: +SKIP
-
-    ``transport`` takes the place of the network.
+    Every method raises QuorumError; see ``quorumsql.errors``.
     """
 
-    def __init__(
-        self,
-        url: str | None = None,
-        token: str | None = None,
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        async def connect() -> AsyncClient:
-            return AsyncClient(url, token, transport=transport)
+    def __init__(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
+        """Asks through the client that ``opening`` returns, in a loop of its own."""
+        # With a factory the runner leaves the caller's current event loop as it is.
+        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = runner.get_loop()
 
-        self._start(connect())
+        def work() -> None:
+            # At its end the runner lets streams that were left close.
+            with runner:
+                self._loop.run_forever()
 
-    @classmethod
-    def open(cls, opening: Coroutine[Any, Any, AsyncClient]) -> Client:
-        """The client that ``opening`` returns, which runs in the loop of the new client."""
-        client = cls.__new__(cls)
-        client._start(opening)
-        return client
+        # As a daemon it does not keep a program alive that forgets to close the client.
+        self._thread = threading.Thread(target=work, name="quorumsql", daemon=True)
+        self._thread.start()
+        try:
+            self._client = self._run(opening)
+        except BaseException:
+            self._stop()
+            raise
 
     ask = _block(AsyncClient.ask)
     stream = _iterate(AsyncClient.stream)
@@ -95,6 +93,8 @@ class Client:
     withdraw_feedback = _block(AsyncClient.withdraw_feedback)
     review = _block(AsyncClient.review)
     finish_review = _block(AsyncClient.finish_review)
+    exam = _block(AsyncClient.exam)
+    try_fix = _block(AsyncClient.try_fix)
     status = _block(AsyncClient.status)
     me = _block(AsyncClient.me)
     databases = _block(AsyncClient.databases)
@@ -125,25 +125,6 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _start(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
-        # With a factory the runner leaves the caller's current event loop as it is.
-        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        self._loop = runner.get_loop()
-
-        def work() -> None:
-            # At its end the runner lets streams that were left close.
-            with runner:
-                self._loop.run_forever()
-
-        # As a daemon it does not keep a program alive that forgets to close the client.
-        self._thread = threading.Thread(target=work, name="quorumsql", daemon=True)
-        self._thread.start()
-        try:
-            self._client = self._run(opening)
-        except BaseException:
-            self._stop()
-            raise
-
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
@@ -158,12 +139,25 @@ class Client:
         self._thread.join()
 
 
-def connect(url: str | None = None, token: str | None = None) -> Client:
+def connect(
+    url: str | None = None,
+    token: str | None = None,
+    *,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> Client:
     """A client of the service at ``url``; default: QUORUMSQL_URL, or this machine's port 8000.
 
-    ``token`` says who asks; default: QUORUMSQL_TOKEN. Nothing is sent before the first question.
+    ``token`` says who asks; default: QUORUMSQL_TOKEN. ``transport`` takes the place of the network.
+    Nothing is sent before the first question.
+
+    >>> with connect("http://localhost:8000") as client:
+    ...     answer = client.ask("How many employees are active?")  # doctest: +SKIP
     """
-    return Client(url, token)
+
+    async def build() -> AsyncClient:
+        return AsyncClient(url, token, transport=transport)
+
+    return Client(build())
 
 
 def open_local(config: str | Path | None = None, principal: str = "") -> Client:

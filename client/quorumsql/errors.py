@@ -29,17 +29,10 @@ class QuorumError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exception.__reduce__ replays only positional arguments; keyword-only ones would be lost.
-        return (_rebuild, (type(self), self.args, self.__dict__.copy()))
+        return type(self).__new__, (type(self), *self.args), self.__dict__.copy()
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
-
-
-def _rebuild(kind: type[QuorumError], args: tuple[str, ...], state: dict[str, object]) -> object:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    error.__dict__.update(state)
-    return error
 
 
 class InvalidRequest(QuorumError):

@@ -8,6 +8,7 @@ changed to fit. pandas is imported when it is asked for.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -24,20 +25,15 @@ def _read_decimal(value: float | str) -> Decimal:
 
 
 _INTEGERS = ("int2", "int4", "int8", "smallint", "integer", "bigint", "tinyint", "oid", "hugeint")
-_FLOATS = ("float4", "float8", "real", "double", "double precision", "float")
-_TIMESTAMPS = (
-    "timestamp",
-    "timestamptz",
-    "timestamp with time zone",
-    "timestamp without time zone",
-)
-# The database's name of a type → what reads its JSON values; all others are as they came.
+_FLOATS = ("float4", "float8", "real", "double", "float")
+# The first word of the database's name of a type → what reads its JSON values; all others are as
+# they came.
 _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_INTEGERS, int),
     **dict.fromkeys(("numeric", "decimal"), _read_decimal),
     **dict.fromkeys(_FLOATS, float),
     "date": dt.date.fromisoformat,
-    **dict.fromkeys(_TIMESTAMPS, dt.datetime.fromisoformat),
+    **dict.fromkeys(("timestamp", "timestamptz"), dt.datetime.fromisoformat),
 }
 
 
@@ -51,7 +47,7 @@ def _read_column(values: Sequence[Any], kind: str) -> list[Any]:
     >>> _read_column([1.5, "0.1234567890123456789"], "numeric(30,19)")
     [Decimal('1.5'), Decimal('0.1234567890123456789')]
     """
-    reader = _READERS.get(kind.lower().partition("(")[0].strip())
+    reader = _READERS.get(re.split(r"\W", kind.strip().lower(), maxsplit=1)[0])
     if reader is None:
         return list(values)
     try:

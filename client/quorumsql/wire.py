@@ -6,7 +6,6 @@ Knows the paths of the service and nothing of how bytes travel.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ import httpx
 from pydantic import ValidationError
 
 from quorumsql.contract.answers import read_response
-from quorumsql.contract.events import KINDS, AnswerEvent, Event, read_event
+from quorumsql.contract.events import AnswerEvent, Event, read_event
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import (
@@ -30,8 +29,6 @@ from quorumsql.errors import (
     Unavailable,
 )
 
-DEFAULT_URL = "http://127.0.0.1:8000"
-EVENT_STREAM = "text/event-stream"
 # The title of a problem document: too many requests at a time.
 BUSY = "Busy"
 
@@ -60,17 +57,6 @@ class NoRows:
 
     outcome: str
     reason: str
-
-
-def find_url(url: str | None) -> str:
-    """The address of the service: as given, from QUORUMSQL_URL, or this machine's."""
-    return (url or os.environ.get("QUORUMSQL_URL") or DEFAULT_URL).rstrip("/")
-
-
-def build_headers(token: str | None) -> dict[str, str]:
-    """The headers of every request. Default for the token: QUORUMSQL_TOKEN."""
-    token = token or os.environ.get("QUORUMSQL_TOKEN")
-    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def build_request(question: str | QueryRequest, options: dict[str, Any]) -> QueryRequest:
@@ -128,8 +114,7 @@ class EventReader:
             response = httpx.Response(500, content=data)
             response.status_code = _read_problem(response).get("status", 500)
             raise translate(response)
-        # A newer service may send other kinds.
-        return _build(partial(read_event, self._kind), data) if self._kind in KINDS else None
+        return _build(partial(read_event, self._kind), data)
 
 
 def check(response: httpx.Response) -> None:
@@ -182,14 +167,6 @@ def read_status(response: httpx.Response) -> StatusResponse:
         return StatusResponse.model_validate(body)
     except ValueError:
         raise translate(response) from None
-
-
-def build_unreachable(url: str, error: Exception) -> Unavailable:
-    """The error for a service that cannot be reached."""
-    return Unavailable(
-        f"No service answers at {url} ({type(error).__name__}).",
-        hint="Start one with `quorumsql serve`, or ask with --in-process.",
-    )
 
 
 def translate(response: httpx.Response) -> QuorumError:

@@ -20,8 +20,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
-from execution.duckdb.second_check import check_grammar as check_duckdb
-from execution.duckdb.second_check import parse_statement as parse_duckdb
+from execution.duckdb.second_check import (
+    check_grammar as check_duckdb,
+    parse_statement as parse_duckdb,
+)
 from execution.guard.advice import describe_refusal, describe_unreadable, find_advice
 from execution.guard.query_size import check_query_size
 from execution.guard_dialects import READERS, parse_statements, render_sql
@@ -37,8 +39,11 @@ from execution.policies.row_conditions import describe_rows
 from execution.policies.views import qualify_table, replace_table
 from execution.policies.wrappers import Wrapper, list_reads
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
-from execution.sqlite.second_check import check_functions as check_sqlite
-from execution.sqlite.second_check import check_syntax, check_wrapped
+from execution.sqlite.second_check import (
+    check_functions as check_sqlite,
+    check_syntax,
+    check_wrapped,
+)
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource

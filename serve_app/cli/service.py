@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nl2sql.errors import DatabaseUnavailable
-from quorumsql.client import Client
+from quorumsql.client import connect
 from quorumsql.contract.status import StatusResponse
 from quorumsql.loopback import is_loopback
 from serve_app.cli.context import CliContext, name_command
@@ -201,7 +201,7 @@ def status(
     """Show whether the service is ready, its parts, and its model."""
     cli: CliContext = context.obj
     token = cli.settings.identity.read_token(as_) if as_ else ""
-    with Client(url or service_url(cli.settings), token) as client:
+    with connect(url or service_url(cli.settings), token) as client:
         state = client.status()
     return Output(state, lambda: _print_status(state), 0 if state.ready else 1)
 

@@ -10,7 +10,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from nl2sql.errors import SettingsError
-from quorumsql.client import Client
+from quorumsql.client import Client, connect
 from quorumsql.contract import QueryRequest, QueryResponse
 from quorumsql.contract.model import CandidateCount
 from serve_app.cli.context import CliContext
@@ -70,10 +70,10 @@ def open_client(
         from serve_app.in_process import open_async_client
 
         opening = open_async_client(cli.settings, principal, [name], TerminalReporter())
-        client = Client.open(opening)
+        client = Client(opening)
     else:
         token = cli.settings.identity.read_token(principal) if principal else ""
-        client = Client(url or service_url(cli.settings), token)
+        client = connect(url or service_url(cli.settings), token)
     with client:
         yield client
 

@@ -13,7 +13,6 @@ from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
-    InterpretationResponse,
     TranslatedResponse,
 )
 from serve_app.http.disconnection import run_while_connected
@@ -107,10 +106,8 @@ def _leave_out_rows(answer: Answer) -> Answer:
 def _drop_rows(answer: QueryResponse) -> TranslateResponse:
     """The same answer without rows, its own and those of interpretations."""
     if isinstance(answer, ClarifyResponse):
-        interpretations = [
-            InterpretationResponse(sql=each.sql, description=each.description, share=each.share)
-            for each in answer.interpretations
-        ]
+        no_rows = {"columns": [], "rows": [], "truncated": False, "cut": []}
+        interpretations = [each.model_copy(update=no_rows) for each in answer.interpretations]
         return answer.model_copy(update={"interpretations": interpretations})
     if not isinstance(answer, AnsweredResponse):
         return answer

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request, Response
 from nl2sql.answers import Answered, Refused
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import GuardedQuery
-from quorumsql.contract.runs import RunRequest, RunResponse
+from quorumsql.contract.answers import RunResponse
+from quorumsql.contract.requests import RunRequest
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.formats import JSON, MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem

@@ -7,16 +7,13 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
 from starlette.responses import RedirectResponse
 
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
 from nl2sql.types import Principal
-from quorumsql.contract.identity import (
-    PrincipalResponse,
-    SignInMethodsResponse,
-    SignInRequest,
-    SignOutRequest,
-)
+from quorumsql.contract.identity import PrincipalResponse
+from quorumsql.contract.model import RequestModel, ResponseModel
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
 from serve_app.http.route_parts import Caller, Responses, describe_responses, render_model
 from serve_app.http.sign_in_cookie import (
@@ -26,12 +23,37 @@ from serve_app.http.sign_in_cookie import (
     write_pending_cookie,
 )
 from serve_app.service.identity.sign_ins import HOME, SignIns, begin_sign_in, read_pending_sign_in
-from serve_app.service.identity.static_tokens import list_sign_in_methods
+from serve_app.service.identity.static_tokens import SignInMethod, list_sign_in_methods
 from serve_app.service.profile import ProfileService
 from serve_app.service.request_checks import NotFound
 from serve_app.settings import Settings
 
 _LOG = logging.getLogger("quorumsql")
+
+
+class SignInMethodsResponse(ResponseModel):
+    """How to sign in."""
+
+    needed: bool = Field(description="Whether requests need a token or a sign-in.")
+    methods: list[SignInMethod] = Field(
+        description="`key`: an API key or another token by `POST /sign-in`; `provider`: by `GET "
+        "/sign-in/provider`. Empty: not needed, or not possible."
+    )
+
+
+class SignInRequest(RequestModel):
+    """The body of ``POST /sign-in``."""
+
+    token: str = Field(
+        min_length=1, max_length=16_384, description="An API key, a static or a signed token."
+    )
+
+
+class SignOutRequest(RequestModel):
+    """The body of ``POST /sign-out``."""
+
+    everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
+
 
 _METHODS: Responses = {200: {"description": "How.", "model": SignInMethodsResponse}}
 _OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}

@@ -159,13 +159,13 @@ def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "fail
 
 
 def _build_interpretation(interpretation: Interpretation) -> InterpretationResponse:
-    result = interpretation.result
+    result = interpretation.result or ResultSet((), (), (), truncated=False, ms=0.0)
     return copy_fields(
         InterpretationResponse,
         interpretation,
         result,
-        columns=build_columns(result) if result else [],
-        rows=build_rows(result) if result else [],
+        columns=build_columns(result),
+        rows=build_rows(result),
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from quorumsql.async_client import AsyncClient
 from quorumsql.contract import AnsweredResponse
+from quorumsql.contract.feedback import TrialRequest
 from quorumsql.errors import Forbidden, InvalidRequest
 from tests.serve_app.http.conftest import opened, service
 from tests.serve_app.interfaces import build_token
@@ -19,10 +20,10 @@ __all__ = ["opened", "service"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 COUNT = "SELECT count(*) FROM employees"
-NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b"}
+NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b", "fix": TrialRequest()}
 METHODS = (
     "tables table definitions suggestions conversation delete_conversation "
-    "withdraw_feedback finish_review"
+    "withdraw_feedback finish_review exam try_fix"
 ).split()
 
 
@@ -80,12 +81,24 @@ async def test_ratings(service: PageService) -> None:
             await client.withdraw_feedback(rated.id)
 
 
+async def test_parameters(service: PageService) -> None:
+    async with connect(service, "ada") as client:
+        answer = await client.ask(f"{COUNT} WHERE id > 7", k=1)
+        assert isinstance(answer, AnsweredResponse)
+        (offered,) = (await client.rate(answer, "right")).parameters
+        (marked,) = (await client.rate(answer, "right", parameters=[offered.name])).parameters
+        assert (offered.chosen, marked.chosen) == (False, True)
+
+
 async def test_review(service: PageService) -> None:
     async with connect(service, "ada") as client:
         answer = await client.ask(COUNT, k=1)
         assert isinstance(answer, AnsweredResponse)
         await client.rate(answer, "wrong")
         (entry,) = await client.review(database="demo_erp")
+        assert list(await client.exam(entry.id)) == []
+        tried = await client.try_fix(entry.id, TrialRequest(sql=f"{COUNT} WHERE true"))
+        assert (tried.question, tried.verdict) == (COUNT, "right")
         await client.finish_review(entry.id)
         assert (await client.review()).entries == []
         assert (await client.review(state="done")).entries[0].reviewed_by == "ada"

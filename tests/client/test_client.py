@@ -57,7 +57,7 @@ async def open_client() -> AsyncClient:
 
 @contextmanager
 def in_process() -> Iterator[Client]:
-    with Client.open(open_client()) as client:
+    with Client(open_client()) as client:
         yield client
 
 
@@ -170,7 +170,7 @@ def test_the_address_and_the_token_come_from_the_environment(
 
     monkeypatch.setenv("QUORUMSQL_URL", "http://sql.example.com/")
     monkeypatch.setenv("QUORUMSQL_TOKEN", "s3cret")
-    with Client(transport=httpx.MockTransport(answer)) as client:
+    with quorumsql.connect(transport=httpx.MockTransport(answer)) as client:
         assert client.ask(QUESTION).outcome == "failed"
     assert str(seen[0].url) == "http://sql.example.com/query"
     assert seen[0].headers["authorization"] == "Bearer s3cret"
@@ -238,14 +238,14 @@ def test_what_is_no_document_of_the_service_is_an_error(
     call: Callable[[Client], Any], body: bytes
 ) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
-    with Client(transport=transport) as client, pytest.raises(errors.QuorumError):
+    with quorumsql.connect(transport=transport) as client, pytest.raises(errors.QuorumError):
         call(client)
 
 
 def test_no_rows_have_a_reason() -> None:
     body = {"title": "No rows", "status": 422, "detail": "Not about shops.", "outcome": "refused"}
     transport = httpx.MockTransport(lambda _: httpx.Response(422, json=body))
-    with Client(transport=transport) as client:
+    with quorumsql.connect(transport=transport) as client:
         assert client.export(QUESTION, "text/csv") == NoRows("refused", "Not about shops.")
 
 
@@ -280,5 +280,5 @@ def test_the_client_needs_httpx_and_pydantic_alone() -> None:
 
 def test_an_empty_id_does_not_delete_everything() -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
-    with Client(transport=transport) as client, pytest.raises(errors.InvalidRequest):
+    with quorumsql.connect(transport=transport) as client, pytest.raises(errors.InvalidRequest):
         client.delete_conversation("")

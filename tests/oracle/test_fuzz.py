@@ -17,8 +17,7 @@ from nl2sql.types import GuardedQuery
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.fuzz import aim_at_all, throw_statements
 from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_mutations
-from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
-from tests.oracle.shop import fuzz_shop, open_shop_file
+from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS, fuzz_shop, open_shop_file
 from tests.oracle.stage import PostgresStage
 from tests.oracle.verdicts import Guarding
 

@@ -24,8 +24,7 @@ from tests.oracle.corpus import (
     mutate_query,
 )
 from tests.oracle.demo import PRINCIPALS
-from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
-from tests.oracle.shop import list_shop_queries, open_shop_file
+from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS, list_shop_queries, open_shop_file
 from tests.oracle.spellings import RULES
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally, judge_corpus, judge_queries

@@ -5,30 +5,18 @@ Pydantic models, so that OpenAPI shows them. Knows nothing of HTTP.
 """
 
 from quorumsql.contract.answers import (
-    AnsweredResponse,
-    ClarifyResponse,
-    FailedResponse,
-    QueryResponse,
-    RefusedResponse,
-    TranslatedResponse,
-    TranslateResponse,
-    read_response,
+    AnsweredResponse as AnsweredResponse,
+    ClarifyResponse as ClarifyResponse,
+    FailedResponse as FailedResponse,
+    QueryResponse as QueryResponse,
+    RefusedResponse as RefusedResponse,
+    TranslatedResponse as TranslatedResponse,
+    TranslateResponse as TranslateResponse,
+    read_response as read_response,
 )
-from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.requests import QueryRequest
-from quorumsql.contract.trace import TraceResponse
-
-__all__ = [
-    "AnsweredResponse",
-    "ClarifyResponse",
-    "FailedResponse",
-    "FeedbackRequest",
-    "FeedbackResponse",
-    "QueryRequest",
-    "QueryResponse",
-    "RefusedResponse",
-    "TraceResponse",
-    "TranslateResponse",
-    "TranslatedResponse",
-    "read_response",
-]
+from quorumsql.contract.feedback import (
+    FeedbackRequest as FeedbackRequest,
+    FeedbackResponse as FeedbackResponse,
+)
+from quorumsql.contract.requests import QueryRequest as QueryRequest
+from quorumsql.contract.trace import TraceResponse as TraceResponse

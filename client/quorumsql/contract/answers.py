@@ -1,4 +1,4 @@
-"""The answers to ``POST /query`` and ``POST /translate``, discriminated by ``outcome``."""
+"""The answers to ``POST /query`` and ``POST /translate``, by ``outcome``, and to ``POST /run``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.config import JsonDict
 
-from quorumsql.contract.model import Listed, ResponseModel, Rows, Text
+from quorumsql.contract.model import PREDICATES, Listed, ResponseModel, Rows, Text
 from quorumsql.contract.trace import TraceResponse
 from quorumsql.tables import to_pandas
 
@@ -120,18 +120,14 @@ class RefusedResponse(Response):
 
 
 class InterpretationResponse(ResultPage):
-    """One of the queries that a `clarify` answer offers."""
+    """One of the queries that a `clarify` answer offers, with the first of its rows, at most 20.
+
+    For all, send its `sql` as `chosen_sql`.
+    """
 
     sql: Text = Field(description="The query.")
     description: Text = Field(description="What the query asks for, in words.")
     share: float = Field(description="The share of the samples that agree on this reading.")
-    columns: list[ResultColumn] = Field([], description="Of its result.")
-    rows: Rows = Field(
-        [],
-        description="The first of its rows, at most 20; for all, send its `sql` as `chosen_sql`.",
-    )
-    truncated: bool = Field(False, description="Whether there are more rows than these.")
-    cut: list[list[int]] = Field([], description="[row, column] of each truncated cell, from 0.")
 
 
 class ClarifyResponse(Listed, Response):
@@ -187,6 +183,18 @@ TranslateResponse = Annotated[
     TranslatedResponse | RefusedResponse | ClarifyResponse | FailedResponse,
     Field(discriminator="outcome"),
 ]
+
+
+class RunResponse(ResultPage):
+    """The rows of a query that the guard let pass."""
+
+    database: Text
+    sql: Text = Field(description="The query as it was sent.")
+    ms: float = Field(description="How long the database took.")
+    predicates: list[Text] = Field(description=PREDICATES)
+    tables: list[Text] = Field(description="The tables that the query reads.")
+    description: Text = Field("", description="What the query asks for, in words from the query.")
+
 
 read_response: Callable[[Any], QueryResponse] = TypeAdapter(QueryResponse).validate_python
 """The answer in parsed JSON. Raises ValidationError for another document."""

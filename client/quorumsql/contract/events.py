@@ -6,9 +6,9 @@ the place of ``answer`` where there is none.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from quorumsql.contract.answers import QueryResponse, ResultColumn
 from quorumsql.contract.model import ResponseModel, Rows, Text
@@ -69,20 +69,23 @@ class AnswerEvent(ResponseModel):
     answer: QueryResponse
 
 
-ProgressEvent = Annotated[
-    StageEvent | CandidateEvent | VoteEvent | RowsEvent, Field(discriminator="event")
-]
-Event = StageEvent | CandidateEvent | VoteEvent | RowsEvent | AnswerEvent
+ProgressEvent = StageEvent | CandidateEvent | VoteEvent | RowsEvent
+Event = ProgressEvent | AnswerEvent
 
-_EVENTS: TypeAdapter[Any] = TypeAdapter(ProgressEvent)
-KINDS = frozenset({"stage", "candidate", "vote", "rows"})
+_KINDS: dict[str, type[ProgressEvent]] = {
+    "stage": StageEvent,
+    "candidate": CandidateEvent,
+    "vote": VoteEvent,
+    "rows": RowsEvent,
+}
 
 
-def read_event(kind: str, data: dict[str, Any]) -> ProgressEvent:
-    """The event of that kind. Raises ValidationError for another document.
+def read_event(kind: str, data: Any) -> ProgressEvent | None:
+    """The event of that kind; None for one that only a newer service sends.
+
+    Raises ValidationError for another document.
 
     >>> read_event("stage", {"stage": "plan", "mood": "good"}).stage
     'plan'
     """
-    event: ProgressEvent = _EVENTS.validate_python({**data, "event": kind})
-    return event
+    return _KINDS[kind].model_validate(data) if kind in _KINDS else None

@@ -5,25 +5,22 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from quorumsql.contract.model import Listed, RequestModel, ResponseModel, Text
+
+_WRONG: JsonDict = {
+    "question": "How many employees are currently active?",
+    "sql": "SELECT count(*) FROM employees",
+    "verdict": "wrong",
+    "correction": "SELECT count(*) FROM employees WHERE status = 'ACT'",
+}
 
 
 class FeedbackRequest(RequestModel):
     """The body of ``POST /feedback``."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "question": "How many employees are currently active?",
-                    "sql": "SELECT count(*) FROM employees",
-                    "verdict": "wrong",
-                    "correction": "SELECT count(*) FROM employees WHERE status = 'ACT'",
-                }
-            ]
-        },
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [_WRONG]})
 
     question: str = Field(description="The question as it was asked.")
     sql: str = Field(description="The query of the answer.")

@@ -1,4 +1,4 @@
-"""Who asks: signing in on the page, and what a principal may do and see."""
+"""Who asks: what a principal may do and see."""
 
 from __future__ import annotations
 
@@ -6,33 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quorumsql.contract.model import RequestModel, ResponseModel, Text
-
-SignInMethod = Literal["key", "provider"]
-
-
-class SignInMethodsResponse(ResponseModel):
-    """How to sign in."""
-
-    needed: bool = Field(description="Whether requests need a token or a sign-in.")
-    methods: list[SignInMethod] = Field(
-        description="`key`: an API key or another token by `POST /sign-in`; `provider`: by `GET "
-        "/sign-in/provider`. Empty: not needed, or not possible."
-    )
-
-
-class SignInRequest(RequestModel):
-    """The body of ``POST /sign-in``."""
-
-    token: str = Field(
-        min_length=1, max_length=16_384, description="An API key, a static or a signed token."
-    )
-
-
-class SignOutRequest(RequestModel):
-    """The body of ``POST /sign-out``."""
-
-    everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
+from quorumsql.contract.model import ResponseModel, Text
 
 
 class LimitResponse(ResponseModel):

@@ -1,4 +1,4 @@
-"""The strictly validated body of ``POST /query``."""
+"""The strictly validated bodies of ``POST /query`` and ``POST /run``."""
 
 from __future__ import annotations
 
@@ -39,4 +39,17 @@ class QueryRequest(RequestModel):
         None, description="What puts the answer into words: nothing, a rule, or the model."
     )
     trace: bool = Field(False, description="Include the trace: everything that led to the answer.")
+    spreadsheet_safe: SpreadsheetSafe = False
+
+
+class RunRequest(RequestModel):
+    """The body of ``POST /run``."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM employees"}]}
+    )
+
+    sql: str = Field(description="The query.")
+    database: str | None = Field(None, description="The database.")
+    max_rows: int | None = Field(None, description="Most rows to return.")
     spreadsheet_safe: SpreadsheetSafe = False

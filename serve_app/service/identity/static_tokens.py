@@ -5,10 +5,13 @@ Needs nothing but the settings: Ray's HTTP proxy uses it too.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from nl2sql.errors import Unauthenticated
-from quorumsql.contract.identity import SignInMethod
 from serve_app.settings.identity import IdentitySettings
 from serve_app.settings.service import PageSettings
+
+SignInMethod = Literal["key", "provider"]
 
 _HINT = "Send the header `Authorization: Bearer …` with a token of one of the principals."
 

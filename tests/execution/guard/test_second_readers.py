@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb.second_check import _DuckdbReading, parse_statement
-from execution.duckdb.second_check import check_grammar as check_duckdb
+from execution.duckdb.second_check import (
+    _DuckdbReading,
+    check_grammar as check_duckdb,
+    parse_statement,
+)
 from execution.guard.guard import _check_again, guard_query
 from execution.guard_dialects import parse_statements
 from execution.policies.access import open_access

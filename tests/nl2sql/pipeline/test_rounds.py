@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.pipeline.candidates import derive as derive_candidates
-from nl2sql.pipeline.candidates import merge_round
+from nl2sql.pipeline.candidates import derive as derive_candidates, merge_round
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.types import (
     Assessment,

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nl2sql.results.cell_values import normalize_value
 

@@ -13,8 +13,7 @@ from uuid import UUID
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.results.equivalence import ComparedRows, are_equivalent

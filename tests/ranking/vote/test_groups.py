@@ -15,8 +15,7 @@ from decimal import Decimal
 from itertools import combinations
 
 import pytest
-from hypothesis import assume, event, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, event, given, settings, strategies as st
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import Assessment, Candidate, Display, Plan, ResultSet

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nl2sql.answers import Answered, Clarify, Trace
 from nl2sql.pipeline.conclusion import conclude

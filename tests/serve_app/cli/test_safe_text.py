@@ -102,7 +102,17 @@ def test_no_part_of_an_answer_is_unsafe(capsys: pytest.CaptureFixture[str]) -> N
             **common,
             reason=text,
             confidence=0.1,
-            interpretations=[InterpretationResponse(sql=text, description=text, share=0.5)],
+            interpretations=[
+                InterpretationResponse(
+                    sql=text,
+                    description=text,
+                    share=0.5,
+                    columns=[],
+                    rows=[],
+                    truncated=False,
+                    cut=[],
+                )
+            ],
         ),
     ):
         print_answer(answer, seconds=1)

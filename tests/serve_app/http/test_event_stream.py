@@ -10,11 +10,11 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
+import quorumsql
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.progress import report_sampling
 from nl2sql.types import Generated, Progress
 from quorumsql import wire
-from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.http import event_stream
@@ -120,7 +120,7 @@ def test_the_client_waits_as_long_as_the_service_is_at_work(
     monkeypatch.setattr(wire, "STREAM_TIMEOUT", httpx.Timeout(1.0))
     told: list[ProgressEvent] = []
     with serve(build(TellingGenerator(GENERATED, seconds=2.0))) as url:
-        answer = Client(url).ask(ASKED, show=told.append)
+        answer = quorumsql.connect(url).ask(ASKED, show=told.append)
     assert isinstance(answer, AnsweredResponse)
     assert answer.rows == [[1]]
     assert [event.stage for event in told if isinstance(event, StageEvent)][-1] == "execute"
@@ -133,7 +133,7 @@ def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
         results={odd: [build_result((1,))]},
     )
     with serve(app) as url:
-        answer = Client(url).ask(ASKED)
+        answer = quorumsql.connect(url).ask(ASKED)
     assert isinstance(answer, AnsweredResponse)
     assert answer.sql == odd
 
@@ -148,5 +148,8 @@ def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
 )
 def test_an_incomplete_or_unknown_answer_is_an_error(sent: bytes, message: str) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=sent))
-    with Client(transport=transport) as client, pytest.raises(QuorumError, match=message):
+    with (
+        quorumsql.connect(transport=transport) as client,
+        pytest.raises(QuorumError, match=message),
+    ):
         client.ask(ASKED)
