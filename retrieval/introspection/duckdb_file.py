@@ -10,16 +10,17 @@ size.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import duckdb
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table, keep_keys
+from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table
 from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,
@@ -30,8 +31,10 @@ from nl2sql.duckdb_files import (
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_duckdb
 from nl2sql.sql.column_kinds import TEXTS
-from nl2sql.sql.names import enquote, fold_name
-from retrieval.introspection.ambiguous_names import remove_ambiguous
+from nl2sql.sql.names import enquote
+from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.scopes import fold_case
+from retrieval.introspection.assembly import assemble_catalog
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -74,10 +77,6 @@ SELECT DISTINCT schema_name, function_name FROM duckdb_functions()
 """
 
 _SCHEMAS = f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = '{ATTACHED}'"
-
-_Columns = Mapping[tuple[str, str], list[Column]]
-# Folded schema and name → schema and name as spelled.
-_Spelled = Mapping[tuple[str, str], tuple[str, str]]
 
 
 class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
@@ -162,16 +161,13 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
             hint=advise_duckdb(path, reason),
         ) from error
     wanted = set(schemas) or present
-    kept, ambiguous = remove_ambiguous(
-        (table for table in tables if table.schema in wanted), "duckdb"
-    )
     missing = [name for name in schemas if name not in present]
-    return Catalog(
+    return assemble_catalog(
         database,
-        kept,
-        keep_keys(keys, kept),
+        "duckdb",
+        [table for table in tables if table.schema in wanted],
+        keys,
         search_path=schemas or (_DEFAULT_SCHEMA,),
-        dialect="duckdb",
         skipped=(
             *(Skipped("schema", name, "there is no schema of that name") for name in missing),
             *(view for (schema, _), view in broken.items() if schema in wanted),
@@ -180,7 +176,6 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
                 for schema, name in macros
                 if schema in wanted
             ),
-            *ambiguous,
         ),
     )
 
@@ -209,51 +204,30 @@ def _read_schema(
         for schema, name, comment in connection.execute(_TABLES).fetchall()
     ]
     views = connection.execute(_VIEWS).fetchall()
-    spelled = {
-        _fold(schema, name): (schema, name)
-        for schema, name in [
-            *((table.schema, table.name) for table in tables),
-            *((schema, name) for schema, name, *_ in views),
-        ]
-    }
+    named = (*tables, *(Table(schema, name, ()) for schema, name, *_ in views))
+    known = Catalog("", named, dialect="duckdb")
     broken = {}
     for schema, name, comment, sql in views:
         comments = {column.name: column.comment for column in columns[schema, name]}
         try:
             found = _read_view_columns(connection, schema, name, comments)
-            query = _read_definition(connection, schema, sql, found, spelled)
         except duckdb.Error as error:
             reason, message = "it does not work", describe_duckdb_error(error)
             broken[schema, name] = Skipped("view", f"{schema}.{name}", reason, message)
             continue
+        query = _qualify_tables(extract_view_query(sql), schema, known)
+        if query:
+            # The columns of the query may have other names than those of the view.
+            names = ", ".join(enquote(column.name) for column in found)
+            query = f"SELECT * FROM ({query}) AS _view({names})"
         tables.append(Table(schema, name, found, (), _clean(comment), "view", query))
+    # There are no foreign keys across schemas.
     keys = [
-        _build_key(schema, table, row, columns, spelled)
-        for schema, table, kind, *row in constraints
+        ForeignKey(name, f"{schema}.{table}", tuple(own), f"{schema}.{target}", tuple(theirs))
+        for schema, table, kind, name, own, target, theirs in constraints
         if kind == "FOREIGN KEY"
     ]
     return sorted(tables, key=lambda table: (table.schema, table.name)), keys, broken
-
-
-def _build_key(
-    schema: str, table: str, row: list[Any], columns: _Columns, spelled: _Spelled
-) -> ForeignKey:
-    """The key in the spelling of the tables; DuckDB stores the spelling of the reference."""
-    name, own, target, theirs = row
-    # There are no foreign keys across schemas.
-    found = spelled[_fold(schema, target)]
-    return ForeignKey(
-        name,
-        f"{schema}.{table}",
-        _spell(own, columns[schema, table]),
-        ".".join(found),
-        _spell(theirs, columns[found]),
-    )
-
-
-def _spell(names: Iterable[str], columns: Iterable[Column]) -> tuple[str, ...]:
-    spelled = {fold_name(column.name, "duckdb"): column.name for column in columns}
-    return tuple(spelled[fold_name(name, "duckdb")] for name in names)
 
 
 def _read_view_columns(
@@ -267,73 +241,42 @@ def _read_view_columns(
     )
 
 
-# -- the query of a view -----------------------------------------------------------------------
-
-
-def _read_definition(
-    connection: duckdb.DuckDBPyConnection,
-    schema: str,
-    sql: str,
-    columns: tuple[Column, ...],
-    spelled: _Spelled,
-) -> str:
-    """The view's query with qualified tables; empty if a table cannot be resolved.
-
-    Raises duckdb.Error.
-    """
-    query = extract_view_query(sql)
-    row = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchone()
-    tree = json.loads(row[0]) if row else {"error": True}
-    if tree["error"] or not _qualify_tables(tree, schema, spelled, frozenset()):
+def _qualify_tables(query: str, schema: str, known: Catalog) -> str:
+    """The query of a view in ``schema`` with qualified tables; empty if one is not in the file."""
+    try:
+        tree = parse_one(query, "duckdb")
+    except (SqlglotError, RecursionError):
         return ""
-    row = connection.execute(
-        "SELECT json_deserialize_sql(CAST($1 AS JSON))", [json.dumps(tree)]
-    ).fetchone()
-    assert row is not None
-    # The columns of the query may have other names than those of the view.
-    names = ", ".join(enquote(column.name) for column in columns)
-    return f"SELECT * FROM ({row[0]}) AS _view({names})"
+    spans = []
+    for node in tree.find_all(exp.Table):
+        if not isinstance(node.this, exp.Identifier) or _is_cte(node):
+            continue
+        owners = (node.db,) if node.db else (schema, _DEFAULT_SCHEMA)
+        found = next(filter(None, (known.resolve(node.name, owner) for owner in owners)), None)
+        start, end = (node.args.get("db") or node.this).meta.get("start"), node.this.meta.get("end")
+        if found is None or node.catalog or start is None or end is None:
+            return ""
+        spans.append((start, end + 1, enquote(found.schema, found.name)))
+    for start, end, name in sorted(spans, reverse=True):
+        query = query[:start] + name + query[end:]
+    return query
 
 
-def _qualify_tables(node: Any, schema: str, spelled: _Spelled, ctes: frozenset[str]) -> bool:
-    """Qualifies every table in place; False if a table is not in the file."""
-    if isinstance(node, list):
-        return all(_qualify_tables(child, schema, spelled, ctes) for child in node)
-    if not isinstance(node, dict):
-        return True
-    kind = node.get("type")
-    if kind == "BASE_TABLE":
-        return _qualify_table(node, schema, spelled, ctes)
-    qualified = True
-    for entry in (node.get("cte_map") or {"map": ()})["map"]:
-        qualified &= _qualify_tables(entry["value"], schema, spelled, ctes)
-        ctes |= {fold_name(entry["key"], "duckdb")}
-    for key, value in node.items():
-        within = ctes
-        if kind == "RECURSIVE_CTE_NODE" and key == "right":
-            within = ctes | {fold_name(node["cte_name"], "duckdb")}
-        if key != "cte_map":
-            qualified &= _qualify_tables(value, schema, spelled, within)
-    return qualified
-
-
-def _qualify_table(
-    node: dict[str, Any], schema: str, spelled: _Spelled, ctes: frozenset[str]
-) -> bool:
-    path = node["qualified_name"]["path"]
-    name = path[-1]
-    if len(path) == 1 and fold_name(name, "duckdb") in ctes:
-        return True
-    if len(path) > 2:
-        return False
-    for candidate in (path[0],) if len(path) == 2 else (schema, _DEFAULT_SCHEMA):
-        found = spelled.get(_fold(candidate, name))
-        if found is not None:
-            # Other parts of the query refer to the table by the name as it was spelled.
-            node["alias"] = node["alias"] or name
-            node["schema_name"], node["table_name"] = found
-            node["qualified_name"]["path"] = list(found)
-            return True
+def _is_cte(table: exp.Table) -> bool:
+    """Whether the name is that of a CTE: an earlier one of its clause, or its own recursive one."""
+    name = fold_case(table.this)
+    within: set[int] = set()
+    here: exp.Expr | None = table if not table.db else None
+    while here is not None:
+        if isinstance(clause := here.args.get("with_"), exp.With):
+            for cte in clause.expressions:
+                is_own = id(cte) in within
+                if fold_case(cte.args["alias"].this) == name and (clause.recursive or not is_own):
+                    return True
+                if is_own:
+                    break
+        within.add(id(here))
+        here = here.parent
     return False
 
 
@@ -344,7 +287,3 @@ def _clean(text: str) -> str:
     'a\ufffdb'
     """
     return text.replace("\0", "\ufffd")
-
-
-def _fold(schema: str, name: str) -> tuple[str, str]:
-    return fold_name(schema, "duckdb"), fold_name(name, "duckdb")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
@@ -26,8 +26,8 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
 from nl2sql.sql.column_kinds import Kind
-from nl2sql.sql.names import build_sqlite_uri, fold_name
-from retrieval.introspection.ambiguous_names import remove_ambiguous
+from nl2sql.sql.names import build_sqlite_uri
+from retrieval.introspection.assembly import assemble_catalog
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -64,8 +64,6 @@ _VIEW = re.compile(
 # Kinds of columns that may hold text; boolean columns often hold words.
 _KINDS: frozenset[Kind] = frozenset({"", "text", "enum", "boolean"})
 _INSTRUCTIONS_PER_CHECK = 50_000
-
-_KeyRow = tuple[int, str, str, str | None]
 
 # Replaces bytes that are not UTF-8: a query cannot use such a name.
 _UNREADABLE = "\ufffd"
@@ -130,29 +128,17 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
     try:
         with closing(open_sqlite_file(path)) as connection:
             found = connection.execute(_TABLES).fetchall()
-            read = [
-                _read_table(connection, name, kind, text, skipped) for name, kind, text in found
-            ]
-            tables, ambiguous = remove_ambiguous((table for table in read if table), "sqlite")
-            keys = {
-                table: connection.execute(_FOREIGN_KEYS, (table.name,)).fetchall()
-                for table in tables
-            }
+            read = [_read_table(connection, name, kind, sql, skipped) for name, kind, sql in found]
+            tables = [table for table in read if table is not None]
+            keys = [key for table in tables for key in _read_keys(connection, table.name)]
     except sqlite3.Error as error:
         raise DatabaseUnavailable(
             f"Cannot read the schema of {path}: {error}.",
             database=database,
             hint=advise_sqlite(path),
         ) from error
-    skipped += ambiguous
-    built = _build_keys(keys, skipped)
-    return Catalog(
-        database,
-        tables,
-        built,
-        search_path=(_SCHEMA,),
-        dialect="sqlite",
-        skipped=tuple(skipped),
+    return assemble_catalog(
+        database, "sqlite", tables, keys, search_path=(_SCHEMA,), skipped=skipped
     )
 
 
@@ -206,35 +192,15 @@ def _read_definition(sql: str) -> str:
     return found["query"] if found else ""
 
 
-def _build_keys(rows: dict[Table, list[_KeyRow]], skipped: list[Skipped]) -> tuple[ForeignKey, ...]:
-    by_name = {_fold(table.name): table for table in rows}
-    keys = []
-    for table, found in rows.items():
-        for number, pairs in groupby(found, key=itemgetter(0)):
-            parts = list(pairs)
-            name = f"{table.name}_{number}"
-            target = by_name.get(_fold(parts[0][1]))
-            columns = _spell((column for _, _, column, _ in parts), table)
-            # A reference without columns means the target's primary key.
-            named = [column for *_, column in parts if column is not None]
-            targets: tuple[str, ...] = ()
-            if target is not None:
-                targets = _spell(named, target) if named else target.primary_key
-            if target is not None and columns and len(columns) == len(targets) == len(parts):
-                keys.append(ForeignKey(name, table.qualified, columns, target.qualified, targets))
-                continue
-            to = f"{parts[0][1]}({', '.join(named)})" if named else parts[0][1]
-            reason = "its target is not indexed"
-            skipped.append(Skipped("foreign key", f"{_SCHEMA}.{name}", reason, to))
-    return tuple(keys)
-
-
-def _spell(names: Iterable[str], table: Table) -> tuple[str, ...]:
-    """The names as the table spells them; empty if one does not exist."""
-    spelled = {_fold(column.name): column.name for column in table.columns}
-    found = [spelled.get(_fold(name)) for name in names]
-    return tuple(name for name in found if name is not None) if None not in found else ()
-
-
-def _fold(name: str) -> str:
-    return fold_name(name, "sqlite")
+def _read_keys(connection: sqlite3.Connection, table: str) -> Iterator[ForeignKey]:
+    """The keys of a table; without columns of its target, one refers to the primary key."""
+    rows = connection.execute(_FOREIGN_KEYS, (table,)).fetchall()
+    for number, pairs in groupby(rows, key=itemgetter(0)):
+        _, targets, columns, named = zip(*pairs, strict=True)
+        yield ForeignKey(
+            f"{table}_{number}",
+            f"{_SCHEMA}.{table}",
+            columns,
+            f"{_SCHEMA}.{targets[0]}",
+            tuple(name for name in named if name is not None),
+        )

@@ -2,9 +2,8 @@
 
 Only columns that the reading role may SELECT are included, so that nothing else can reach an index,
 a prompt or the guard's allowlist. The labels of an enumeration are part of the comment. System
-schemas and partitions are left out (the partitioned table
-represents them); a column of a domain has the type beneath it, which a value of no row has, too;
-everything else that is left out is listed in ``Catalog.skipped``.
+schemas and partitions are left out (the partitioned table represents them); a column of a domain
+has the type beneath it; everything else that is left out is listed in ``Catalog.skipped``.
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table, keep_keys
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.ambiguous_names import remove_ambiguous
+from retrieval.introspection.assembly import assemble_catalog
 from retrieval.introspection.postgres.skipped import (
     list_skipped_columns,
-    list_skipped_keys,
     list_skipped_schemas,
     list_skipped_tables,
 )
@@ -33,9 +31,6 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        concat(CASE WHEN NOT c.relispopulated THEN 'Never filled, so a query on it fails. ' END,
               obj_description(c.oid, 'pg_class')) AS comment,
        coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END, '') AS definition,
-       (SELECT jsonb_build_array(rn.nspname, r.relname)
-          FROM pg_class r JOIN pg_namespace rn ON rn.oid = r.relnamespace
-         WHERE c.relispartition AND r.oid = pg_partition_root(c.oid)) AS root,
        (SELECT array_agg(a.attname ORDER BY k.ord)
           FROM pg_constraint p
           CROSS JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k(attnum, ord)
@@ -70,7 +65,7 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        )::text[] AS hidden
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
    AND n.nspname <> ALL (%(system)s)
    AND n.nspname NOT LIKE 'pg\\_%%'
    AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
@@ -127,9 +122,8 @@ SELECT set_config('search_path', replace(coalesce(nullif(%(path)s, ''),
   '"$user", public'), '"$user"', quote_ident(%(name)s::text)), true)
 """
 
-# The product's own schema is never indexed.
-# In seconds.
 _CONNECT_TIMEOUT_S = 5
+# The product's own schema is never indexed.
 _SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
 
 _Row = Mapping[str, Any]
@@ -194,24 +188,20 @@ def read_postgres_catalog(
             f"Cannot read the catalog of {database}: {str(error).strip()}", database=database
         ) from error
     left_out = list_skipped_tables(rows, _KINDS, reader_role)
-    rows = [row for row in rows if not row["root"] and _path(row) not in left_out]
-    tables, ambiguous = remove_ambiguous((_build_table(row) for row in rows), "postgres")
-    keys = [_build_key(row) for row in key_rows]
-    kept = keep_keys(keys, tables)
-    modules = dict.fromkeys(table.schema for table in tables)
-    return Catalog(
+    rows = [row for row in rows if (row["schema"], row["name"]) not in left_out]
+    modules = dict.fromkeys(row["schema"] for row in rows)
+    return assemble_catalog(
         database,
-        tables,
-        kept,
-        tuple(name for name in schemas if name in modules)
+        "postgres",
+        map(_build_table, rows),
+        map(_build_key, key_rows),
+        search_path=tuple(name for name in schemas if name in modules)
         or tuple(dict.fromkeys(name for name in (*path, *modules) if name in modules))
         or ("public",),
         skipped=(
             *list_skipped_schemas(found, schemas, reader_role),
             *left_out.values(),
             *list_skipped_columns(rows, reader_role),
-            *ambiguous,
-            *list_skipped_keys(keys, kept, tables),
         ),
     )
 
@@ -239,7 +229,3 @@ def _build_key(row: _Row) -> ForeignKey:
         f"{row['target_schema']}.{row['target']}",
         tuple(row["target_columns"]),
     )
-
-
-def _path(row: _Row) -> tuple[str, str]:
-    return row["schema"], row["name"]

@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from nl2sql.catalog import ForeignKey, Skipped, Table
+from nl2sql.catalog import Skipped
 from nl2sql.sql.names import quote_name
 
 _Row = Mapping[str, Any]
@@ -45,32 +45,24 @@ def list_skipped_schemas(
 def list_skipped_tables(
     rows: Sequence[_Row], kinds: Mapping[str, str], reader: str
 ) -> dict[_Path, Skipped]:
-    """By path, the tables that cannot be read, and their partitions.
+    """By path, the tables that cannot be read.
 
     ``rows`` have ``schema``, ``name``, ``kind``, ``columns`` (those that the reader may read, or
-    None), ``hidden`` (the other columns, or None) and ``root`` (of a partition).
+    None) and ``hidden`` (the other columns, or None).
     """
     found: dict[_Path, Skipped] = {}
-    partitions = [row for row in rows if row["root"]]
-    for schema, group in groupby((row for row in rows if not row["root"]), itemgetter("schema")):
+    for schema, group in groupby(rows, itemgetter("schema")):
         tables = list(group)
         is_closed = not any(row["columns"] for row in tables)
         for row in tables:
-            name = f"{schema}.{row['name']}"
-            kind = kinds[row["kind"]]
-            if row["hidden"] and not row["columns"]:
+            if row["columns"]:
+                continue
+            reason, grant = "it has no columns", ""
+            if row["hidden"]:
+                reason = "no SELECT for the reader"
                 grant = _grant_tables(schema, reader) if is_closed else _grant_table(row, reader)
-                found[schema, row["name"]] = Skipped(
-                    kind, name, "no SELECT for the reader", remedy=grant
-                )
-            elif not row["columns"]:
-                found[schema, row["name"]] = Skipped(kind, name, "it has no columns")
-    kept = {(row["schema"], row["name"]) for row in rows} - found.keys()
-    for row in partitions:
-        if tuple(row["root"]) not in kept:
-            name = f"{row['schema']}.{row['name']}"
-            reason = "its partitioned table is not indexed"
-            found[row["schema"], row["name"]] = Skipped("partition", name, reason)
+            name = f"{schema}.{row['name']}"
+            found[schema, row["name"]] = Skipped(kinds[row["kind"]], name, reason, remedy=grant)
     return found
 
 
@@ -87,24 +79,6 @@ def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
         for row in rows
         for column in row["hidden"] or ()
     ]
-
-
-def list_skipped_keys(
-    keys: Iterable[ForeignKey], kept: Iterable[ForeignKey], tables: Iterable[Table]
-) -> list[Skipped]:
-    """Foreign keys of indexed tables whose target or one of whose columns is not indexed."""
-    indexed = {table.qualified for table in tables}
-    complete = set(kept)
-    found = []
-    for key in keys:
-        if key in complete or key.table not in indexed:
-            continue
-        name = f"{key.table}.{key.name}"
-        if key.target not in indexed:
-            found.append(Skipped("foreign key", name, "its target is not indexed", key.target))
-        else:
-            found.append(Skipped("foreign key", name, "one of its columns is not indexed"))
-    return found
 
 
 def _grant_schema(row: _Row, reader: str) -> str:

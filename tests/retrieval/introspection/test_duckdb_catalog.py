@@ -45,11 +45,11 @@ def test_a_view_has_the_columns_and_the_comment_that_it_has_now(path: Path) -> N
     [
         (
             "CREATE VIEW v AS SELECT x FROM a",
-            'SELECT * FROM (SELECT x FROM main.a AS a) AS _view("x")',
+            'SELECT * FROM (SELECT x FROM "main"."a") AS _view("x")',
         ),
         (
             "CREATE VIEW v AS SELECT x FROM A AS b JOIN s.c USING (x)",
-            "SELECT * FROM (SELECT x FROM (main.a AS b INNER JOIN s.c AS c USING (x))) "
+            'SELECT * FROM (SELECT x FROM ("main"."a" AS b INNER JOIN "s"."c" USING (x))) '
             'AS _view("x")',
         ),
         (
@@ -57,24 +57,36 @@ def test_a_view_has_the_columns_and_the_comment_that_it_has_now(path: Path) -> N
             'SELECT * FROM (WITH a AS (SELECT 1 AS x) SELECT x FROM a) AS _view("x")',
         ),
         (
-            "CREATE VIEW v AS WITH a AS (SELECT x FROM a) SELECT x FROM a",
-            'SELECT * FROM (WITH a AS (SELECT x FROM main.a AS a) SELECT x FROM a) AS _view("x")',
+            "CREATE VIEW v AS WITH a AS (SELECT x FROM a) SELECT A.x FROM A",
+            'SELECT * FROM (WITH a AS (SELECT x FROM "main"."a") SELECT A.x FROM A) AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS WITH b AS (SELECT x FROM a), a AS (SELECT x + 1 AS x FROM b) "
+            "SELECT x FROM a",
+            'SELECT * FROM (WITH b AS (SELECT x FROM "main"."a"), a AS (SELECT (x + 1) AS x '
+            'FROM b) SELECT x FROM a) AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS WITH a AS (SELECT 2 AS x) SELECT x FROM "
+            "(WITH a AS (SELECT x FROM a) SELECT x FROM a)",
+            "SELECT * FROM (WITH a AS (SELECT 2 AS x) SELECT x FROM "
+            '(WITH a AS (SELECT x FROM a) SELECT x FROM a)) AS _view("x")',
         ),
         (
             "CREATE VIEW v AS WITH RECURSIVE n (i) AS "
             "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT max(x) FROM a)) "
             "SELECT i FROM n",
             "SELECT * FROM (WITH RECURSIVE n (i) AS ((SELECT 1) UNION ALL (SELECT (i + 1) FROM n "
-            "WHERE (i < (SELECT max(x) FROM main.a AS a)))) SELECT i FROM n) "
+            'WHERE (i < (SELECT max(x) FROM "main"."a")))) SELECT i FROM n) '
             'AS _view("i")',
         ),
         (
             'CREATE VIEW "v AS (odd)" ("one, two", "th""ree") AS SELECT x, x FROM a',
-            'SELECT * FROM (SELECT x, x FROM main.a AS a) AS _view("one, two", "th""ree")',
+            'SELECT * FROM (SELECT x, x FROM "main"."a") AS _view("one, two", "th""ree")',
         ),
         (
             "CREATE VIEW v AS SELECT sum(x) OVER w AS s FROM a WINDOW w AS (ORDER BY x)",
-            'SELECT * FROM (SELECT sum(x) OVER (ORDER BY x) AS s FROM main.a AS a) AS _view("s")',
+            'SELECT * FROM (SELECT sum(x) OVER (ORDER BY x) AS s FROM "main"."a") AS _view("s")',
         ),
         # Unknown, for what is no table of the file.
         ("CREATE VIEW v AS SELECT table_name FROM information_schema.tables", ""),
@@ -104,8 +116,8 @@ def test_a_view_looks_into_its_own_schema_first(path: Path) -> None:
         "CREATE SCHEMA s; CREATE TABLE t (w INT); CREATE TABLE s.t (w INT); CREATE TABLE u (w INT);"
         "CREATE VIEW s.own AS SELECT w FROM t; CREATE VIEW s.other AS SELECT w FROM u",
     )
-    assert "FROM s.t AS t" in find(catalog, "s.own").definition
-    assert "FROM main.u AS u" in find(catalog, "s.other").definition
+    assert 'FROM "s"."t"' in find(catalog, "s.own").definition
+    assert 'FROM "main"."u"' in find(catalog, "s.other").definition
 
 
 def test_only_the_schemas_that_are_named_are_read(path: Path) -> None:
