@@ -120,7 +120,7 @@ async def test_callers_wait_for_a_server_that_was_there_a_moment_ago(server: Fak
     await asyncio.gather(*(use(idle, 0.05) for _ in range(4)))
     restarting = asyncio.create_task(server.restart(0.3))
     await asyncio.sleep(0)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(60):
         assert await use(idle) is server.connections[4]
     await restarting
 

@@ -79,7 +79,7 @@ def test_a_server_that_died_comes_back_where_it_was(embedded_server: EmbeddedSer
     postmaster = int((embedded_server.folder / "postmaster.pid").read_text().splitlines()[0])
     process = psutil.Process(postmaster)
     process.kill()
-    psutil.wait_procs([process], timeout=20)
+    psutil.wait_procs([process], timeout=60)
     embedded_server.ensure_running()
     assert embedded_server.url("loaded", READER) == url
     assert read(embedded_server, READER, "SELECT note FROM s.t") == [("still here",)]

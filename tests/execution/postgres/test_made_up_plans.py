@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -89,6 +90,9 @@ async def test_a_long_plan_is_not_read_on_the_event_loop() -> None:
     watch = EventLoopWatch()
     planned = cast(AsyncCursor[Any], Sent(scan("staff", f"a({quoted})")))
     async with watch.watch():
+        start = time.process_time()
         _, unexplained = await PlanChecker(()).read(planned, QUERY)
+        whole_ms = (time.process_time() - start) * 1000
     assert unexplained == {"a()"}
-    assert max(watch.computed_ms) < 50, watch.describe()
+    # Of what all threads computed; on the loop it would be nearly all.
+    assert max(watch.computed_ms) < whole_ms / 3, watch.describe()

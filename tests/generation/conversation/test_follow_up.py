@@ -1,7 +1,5 @@
 """Follow-ups are told from whole questions, and become whole questions or stay what they are."""
 
-# ruff: noqa: RUF001
-
 from __future__ import annotations
 
 import json
@@ -132,60 +130,12 @@ def test_the_prompt_is_the_golden_one() -> None:
     assert render_golden(prompt) == load_text("prompt_follow_up.txt")
 
 
-FOLLOW_UPS = """
-And last year?
-what about Germany?
-and by month?
-Same for suppliers
-for the north region
-Just the top 5
-Order them by total
-Which of those are in Berlin?
-What is their average salary?
-Show me the same for 2022
-Without the cancelled ones
-What is its price?
-And the others?
-the second one
-per department
-How many in France?
-Include the email too
-show me more
-What is the total of these?
-2021?
-Why?
-Und letztes Jahr?
-nur in Deutschland
-Et en 2023 ?
-¿Y el año pasado?
-e no ano passado?
-E l'anno scorso?
-那去年呢？
-では先月は？
-وماذا عن العام الماضي؟
-"""
-
-WHOLE = """
-How many singers are there?
-Show the customers and their cities.
-What is the average age of students who have no pets?
-List the ids of those employees who joined after 2020.
-Total depreciation by period for 2023.
-Sort all the shops by number of products and return their names.
-For each region, how many customers are there and how many of them are active?
-What are the names of everybody whose salary is above that of the manager?
-Find the number of tweets of each user and the names of each of them.
-"""
-
-
-@pytest.mark.parametrize("text", FOLLOW_UPS.strip().splitlines())
-def test_a_follow_up_is_told(text: str) -> None:
-    assert depends_on_context(text)
-
-
-@pytest.mark.parametrize("text", ["", "  ", "!!!", *WHOLE.strip().splitlines()])
-def test_a_whole_question_is_left_alone(text: str) -> None:
-    assert not depends_on_context(text)
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [*load_cases("whole_questions"), ("whole", ""), ("whole", "  "), ("whole", "!!!")],
+)
+def test_a_follow_up_is_told_from_a_whole_question(kind: str, text: str) -> None:
+    assert depends_on_context(text) == (kind == "follow-up")
 
 
 def test_the_demos_translated_questions_stand_alone() -> None:

@@ -113,52 +113,9 @@ def test_the_flag_opens_the_gate() -> None:
         assert check(build_question(text=text), build_near(0.0), intent_gate=False) == Intent()
 
 
-ORDERS_TO_CHANGE = """
-drop table orders
-Please delete all orders
-delete from employees where id = 3
-Can you remove the customer with id 5?
-truncate table payments
-Update the salary of all employees to 100000
-Change the status of order 17 to shipped.
-Insert a new customer called Bob
-Add a new employee named Ann
-Add a column email to customers
-CREATE INDEX ON orders (id)
-Rename the table orders to sales
-Grant all privileges on database shop to bob
-How many orders are there? ; DROP TABLE orders; --
-Show all customers and then delete them
-Increase all prices by 10%
-Could you please wipe the database?
-delete order 5
-Overwrite the address of customer 3 with Berlin
-"""
-
-NO_ORDERS = """
-Updates by month
-Drop in sales by region
-What changed in 2023?
-Remove duplicates and list the cities of customers
-Add up all totals of 2024
-Create a list of all customers
-Set of all products with price over 10
-Give me the changes to orders in May
-Delete requests per customer
-How do I delete an order?
-List orders with the status changed to shipped
-Show the raise of all employees
-"""
-
-
-@pytest.mark.parametrize("text", ORDERS_TO_CHANGE.strip().splitlines())
-def test_an_order_is_told(text: str) -> None:
-    assert asks_to_change(text)
-
-
-@pytest.mark.parametrize("text", NO_ORDERS.strip().splitlines())
-def test_a_question_is_left_alone(text: str) -> None:
-    assert not asks_to_change(text)
+@pytest.mark.parametrize(("kind", "text"), load_cases("orders_to_change"))
+def test_an_order_is_told_from_a_question(kind: str, text: str) -> None:
+    assert asks_to_change(text) == (kind == "order")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "?", "would " * 800, "update all. " * 330])

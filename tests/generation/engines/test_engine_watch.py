@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 
 from generation.engines.engine_watch import watch_processes
 from tests.conftest import ROOT
+from tests.waiting import wait_for
 
 # Starts a process, has it watched, says its id, and waits to be killed, or ends by itself.
 PARENT = """
@@ -30,15 +30,6 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_until_gone(*pids: int) -> bool:
-    deadline = time.monotonic() + 20
-    while any(map(is_running, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 @pytest.mark.parametrize("killed", [True, False], ids=["killed", "ends"])
 def test_the_engine_ends_with_its_parent(killed: bool) -> None:
     parent = subprocess.Popen(
@@ -53,14 +44,14 @@ def test_the_engine_ends_with_its_parent(killed: bool) -> None:
         assert is_running(engine)
         parent.kill()
     parent.wait()
-    assert wait_until_gone(engine, watcher)
+    assert wait_for(lambda: not is_running(engine) and not is_running(watcher))
 
 
 def test_a_process_that_got_the_same_id_is_left_alone() -> None:
     other = subprocess.Popen(["sleep", "120"])
     try:
         watcher = watch_processes({other.pid: 1.0})
-        watcher.communicate(timeout=20)
+        watcher.communicate(timeout=60)
         assert is_running(other.pid)
     finally:
         other.kill()

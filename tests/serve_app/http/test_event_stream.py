@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import httpx
@@ -16,7 +17,6 @@ from nl2sql.progress import report_sampling
 from nl2sql.types import Generated, Progress
 from quorumsql import wire
 from quorumsql.contract import AnsweredResponse, QueryRequest
-from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.http import event_stream
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect, serve
@@ -104,26 +104,33 @@ async def test_a_client_that_leaves_ends_its_question() -> None:
                 async for line in response.aiter_lines():
                     if "generate" in line:
                         break
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not generator.was_cancelled:  # noqa: ASYNC110 - it has no event to wait for
                 await asyncio.sleep(0.01)
 
 
-# -- the client ------------------------------------------------------------------------------------
+async def test_a_client_hears_that_the_service_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model goes on once it has been heard three times, however long that takes."""
+    assert wire.STREAM_TIMEOUT.read is not None
+    assert wire.STREAM_TIMEOUT.read > 10 * event_stream.SILENCE_S
+    monkeypatch.setattr(event_stream, "SILENCE_S", 0.02)
+    heard = threading.Event()
 
+    class WaitingGenerator(FakeGenerator):
+        async def pause(self) -> None:
+            await asyncio.to_thread(heard.wait)
 
-def test_the_client_waits_as_long_as_the_service_is_at_work(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # SilentMeter for twice as long as the client listens, but for what says that it is alive.
-    monkeypatch.setattr(event_stream, "SILENCE_S", 0.1)
-    monkeypatch.setattr(wire, "STREAM_TIMEOUT", httpx.Timeout(1.0))
-    told: list[ProgressEvent] = []
-    with serve(build(TellingGenerator(GENERATED, seconds=2.0))) as url:
-        answer = quorumsql.connect(url).ask(ASKED, show=told.append)
-    assert isinstance(answer, AnsweredResponse)
-    assert answer.rows == [[1]]
-    assert [event.stage for event in told if isinstance(event, StageEvent)][-1] == "execute"
+    with serve(build(WaitingGenerator(GENERATED))) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            asking = client.stream("POST", "/query", json=QUESTION, headers=ACCEPT)
+            async with asking as response:
+                lines, beats = [], 0
+                async for line in response.aiter_lines():
+                    lines.append(line)
+                    beats += line.startswith(":")
+                    if beats >= 3:
+                        heard.set()
+    assert read_events("\n".join(lines))[-1][1]["rows"] == [[1]]
 
 
 def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:

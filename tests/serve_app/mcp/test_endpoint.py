@@ -134,7 +134,7 @@ async def test_a_client_that_leaves_ends_the_work_for_it(mode: ConnectMode) -> N
                 await client.call_tool("ask", {"question": "One?"})
 
         asking = asyncio.create_task(ask())
-        assert await asyncio.to_thread(generator.started.wait, 10)
+        assert await asyncio.to_thread(generator.started.wait, 60)
         asking.cancel()
         await asyncio.wait({asking})
-        assert await asyncio.to_thread(generator.cancelled.wait, 10)
+        assert await asyncio.to_thread(generator.cancelled.wait, 60)

@@ -79,7 +79,7 @@ def test_the_command_shows_how_the_service_prepares_and_why_it_fails(
     way: str, told: list[str], logged: str, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", SERVICE, way, str(tmp_path / "home"), "serve", "--background"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     lines = done.stdout.splitlines()
     assert [line.startswith(start) for line, start in zip(lines, told, strict=True)] == [True] * 3
     assert done.stderr.startswith("downloading\n")
