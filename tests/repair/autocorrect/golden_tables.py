@@ -7,6 +7,7 @@ from dataclasses import replace
 from nl2sql.types import Definition, JoinPlan, Plan, SchemaContext, ValueMatch
 from repair.autocorrect.table_lookup import TableLookup
 from tests.fakes import SHOP, build_context, build_key, build_table
+from tests.retrieval.semantics.files import build_definition
 
 STORES = build_table("stock.stores", "id integer", "city text", "cond text", key=("id",))
 TRANSFERS = build_table(
@@ -75,46 +76,14 @@ def build_golden_context(dialect: str = "postgres") -> SchemaContext:
     return build_context(CATALOG, dialect=dialect, values=VALUES)
 
 
-REVENUE = Definition(
-    "measure",
-    "revenue",
-    "revenue",
-    "sum(orders.total)",
-    "orders.status <> 'cancelled'",
-    ("sales.orders",),
-    (),
-    "SELECT sum(orders.total) FROM sales.orders WHERE orders.status <> 'cancelled'",
+REVENUE = build_definition(
+    measures={
+        "revenue": {"expression": "sum(orders.total)", "filter": "orders.status <> 'cancelled'"}
+    }
 )
-BASKET = Definition(
-    "measure",
-    "basket",
-    "basket",
-    "avg(orders.total)",
-    "",
-    ("sales.orders",),
-    (),
-    "SELECT avg(orders.total) FROM sales.orders",
-)
-COUNTRY = Definition(
-    "dimension",
-    "home country",
-    "home country",
-    "customers.country",
-    "",
-    ("sales.customers",),
-    (),
-    "SELECT customers.country FROM sales.customers",
-)
-BIG = Definition(
-    "filter",
-    "big orders",
-    "big orders",
-    "",
-    "orders.total > 500 OR orders.status = 'open'",
-    ("sales.orders",),
-    (),
-    "SELECT 1 FROM sales.orders WHERE orders.total > 500 OR orders.status = 'open'",
-)
+BASKET = build_definition(measures={"basket": "avg(orders.total)"})
+COUNTRY = build_definition(dimensions={"home country": "customers.country"})
+BIG = build_definition(filters={"big orders": "orders.total > 500 OR orders.status = 'open'"})
 BUYERS = Definition(
     "measure",
     "buyers",
