@@ -17,6 +17,7 @@ from nl2sql.progress import report_sampling
 from nl2sql.types import Generated, Progress
 from quorumsql import wire
 from quorumsql.contract import AnsweredResponse, QueryRequest
+from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.http import event_stream
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect, serve
@@ -133,22 +134,24 @@ async def test_a_client_hears_that_the_service_is_at_work(monkeypatch: pytest.Mo
     assert read_events("\n".join(lines))[-1][1]["rows"] == [[1]]
 
 
-def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
+def test_the_client_tells_its_stages_and_line_ends_of_other_kinds_are_text() -> None:
     odd = "SELECT 1 -- \u2028 \x85 \u2029 \r"
     app = build_app(
         generator=FakeGenerator(build_generated(build_candidate(odd))),
         results={odd: [build_result((1,))]},
     )
+    told: list[ProgressEvent] = []
     with serve(app) as url:
-        answer = quorumsql.connect(url).ask(ASKED)
+        answer = quorumsql.connect(url).ask(ASKED, show=told.append)
     assert isinstance(answer, AnsweredResponse)
     assert answer.sql == odd
+    assert [event.stage for event in told if isinstance(event, StageEvent)][-1] == "execute"
 
 
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
-        (b'event: stage\ndata: {"stage":"plan"}\n\n', "ended the connection"),
+        (b': still at work\n\nevent: stage\ndata: {"stage":"plan"}\n\n', "ended the connection"),
         (b'event: answer\ndata: {"outcome":"sung"}\n\n', "of this version"),
     ],
     ids=["no_answer", "other_version"],
