@@ -33,7 +33,7 @@ from ranking.display import add_units, read_display
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.query_words import describe_apart
-from ranking.result_notes import Notes, write_notes
+from ranking.result_notes import Notes, answers_part, write_notes
 from ranking.score.score import score_candidate, score_result
 from ranking.vote.order import says_nothing, vote
 from ranking.vote.polling import (
@@ -51,6 +51,11 @@ _WRITTEN = ("sample", "repair", "derived")
 # What a rule understood that the question does not say.
 _RULE_NOTES = {"present_rows": "Only what holds now: rows whose period has ended are left out."}
 _TIMELESS = "No time is compared with another, as it takes to tell what is late."
+_PARTIAL = (
+    "The question seems to ask for several things, of which this is one. Ask for each by itself."
+)
+# What answers a part of the question is not called probably right.
+_MOST_IF_PARTIAL = 0.65
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
 
@@ -148,12 +153,13 @@ class CandidateRanker:
                 self._guard, self._executor, question, query, is_empty=is_empty
             )
         features = measure_features(ranking, is_unstored=notes.is_unstored)
-        is_timeless = (
-            query is not None
-            and winner.candidate.origin in _WRITTEN
-            and misses_times(question, query)
-        )
-        remarks = unreadable, _TIMELESS if is_timeless else "", *_list_rule_notes(ranking)
+        confidence, remarks = self._calibration.estimate(features), []
+        if query is not None and winner.candidate.origin in _WRITTEN:
+            if misses_times(question, query):
+                confidence, remarks = 0.0, [_TIMELESS]
+            elif answers_part(question.english, query):
+                confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_PARTIAL]
+        remarks += [*filter(None, (unreadable,)), *_list_rule_notes(ranking)]
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -161,10 +167,10 @@ class CandidateRanker:
                 page if assessment is winner else assessment for assessment in ranking.assessments
             ),
             features=features,
-            confidence=0.0 if is_timeless else self._calibration.estimate(features),
+            confidence=confidence,
             threshold=self._threshold,
             description=words[0],
-            notes=(*notes.sentences, *filter(None, remarks)),
+            notes=(*notes.sentences, *remarks),
         )
         if ranking.confidence >= ranking.threshold:
             return ranking

@@ -51,11 +51,6 @@ async def write_notes(
         return found if isinstance(found, ResultSet) else None
 
     notes, dialect = [], query.dialect
-    if 0 < len(query.outputs()) < read_expectations(question.english).parts:
-        notes.append(
-            "The question seems to ask for several things, of which this is one. Ask for each by "
-            "itself."
-        )
     if not is_empty:
         negated = list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]
         answers = await gather_all(run(build_probe(use, _is_null(use), dialect)) for use in negated)
@@ -82,6 +77,11 @@ async def write_notes(
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
     return Notes(tuple(notes), is_unstored)
+
+
+def answers_part(question: str, query: Query) -> bool:
+    """Whether the question seems to ask for more things than the query shows."""
+    return 0 < len(query.outputs()) < read_expectations(question).parts
 
 
 def list_negated(query: Query) -> Iterator[ColumnUse]:

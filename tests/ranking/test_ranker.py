@@ -246,14 +246,32 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
-async def test_of_what_is_late_a_query_that_compares_no_time_is_no_answer() -> None:
-    question = build_question(text="How many orders were shipped late?")
+@pytest.mark.parametrize(
+    ("asked", "origin", "most", "note"),
+    [
+        ("How many orders were shipped late?", "sample", 0.0, "to tell what is late."),
+        ("How many orders are there and who has the most?", "sample", 0.65, "each by itself."),
+        # A person gave it for the whole question.
+        ("How many orders are there and who has the most?", "verified", 1.0, ""),
+        ("And how many orders are open?", "sample", 1.0, ""),
+    ],
+)
+async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(
+    asked: str, origin: str, most: float, note: str
+) -> None:
+    question = build_question(text=asked)
     sql = "SELECT count(*) FROM orders"
-    ranker = build_ranker(FakeGuard(), FakeExecutor({sql: [build_result((809,))]}))
+    ranker = CandidateRanker(
+        FakeGuard(),
+        FakeExecutor({sql: [build_result((809,))]}),
+        build_settings(),
+        Calibration(9.0, (), fewest=1, most=8),
+    )
     assessed = await ranker.assess(
-        question, build_candidate(sql), build_guarded(sql), CONTEXT, Plan()
+        question, build_candidate(sql, origin=origin), build_guarded(sql), CONTEXT, Plan()
     )
     ranking = await ranker.rank(question, (assessed,), samples=1)
     ranking = await ranker.conclude(question, CONTEXT, ranking)
-    assert ranking.confidence == 0.0 < ranking.threshold
-    assert ranking.notes[-1].endswith("to tell what is late.")
+    assert ranking.confidence == pytest.approx(most, abs=0.01)
+    assert "".join(ranking.notes).endswith(note)
+    assert bool(ranking.notes) == bool(note)

@@ -117,16 +117,6 @@ MISSING = """SELECT 1 FROM "sales"."orders" WHERE "status" IS NULL LIMIT 1"""
         ),
         ("Which are not closed?", "SELECT id FROM orders WHERE status <> 'CLOSED'", [NOTHING], []),
         ("Which are closed?", "SELECT id FROM orders WHERE status = 'CLOSED'", [], []),
-        (
-            "How many orders are there and who has the most?",
-            "SELECT count(*) FROM orders",
-            [],
-            [
-                "The question seems to ask for several things, of which this is one. Ask for each "
-                "by itself."
-            ],
-        ),
-        ("And how many orders are open?", "SELECT count(*) FROM orders", [], []),
         ("How many are there for each status?", "SELECT status, count(*) FROM orders", [], []),
     ],
 )

@@ -266,6 +266,8 @@ class FakeService:
                 "example": "x1",
                 "id": id_,
                 "parameters": canned.pick("parameters") if outcome == "stored" else [],
+                "withheld": canned.pick("withheld") if outcome == "stored" else [],
+                "marked": "SELECT 1 FROM orders WHERE year = :year AND status <> :status",
             },
             200 if outcome == "stored" else 202,
         )
@@ -278,7 +280,11 @@ class FakeService:
                 one.update(state=state, reviewed_by=by, corrected_by=by or own)
 
     async def withdraw_feedback(self, request: Request) -> Response:
-        body = self.given.pop(request.path_params["id"], None)
+        id_ = request.path_params["id"]
+        body = self.given.pop(id_, None)
+        if reviewed := [one for one in self.review if one["id"] == id_]:
+            self.review.remove(reviewed[0])
+            return Response(status_code=204)
         if body is None:
             return problem(404, "Not found", "There is no such feedback.")
         self._mark_corrected(body, state="open", by="")
@@ -286,8 +292,10 @@ class FakeService:
 
     async def list_review(self, request: Request) -> Response:
         state = request.query_params.get("state", "open")
+        is_right = request.query_params.get("verdict") == "right"
+        found = [one for one in self.review if (one["kind"] == "right") == is_right]
         return JSONResponse(
-            {"entries": [one for one in self.review if one["state"] == state], "next": None}
+            {"entries": [one for one in found if one["state"] == state], "next": None}
         )
 
     async def list_exam(self, _: Request) -> Response:
@@ -311,6 +319,7 @@ class FakeService:
                 "reason": "",
                 "example_shown": body["example"] == "x1" and "sql" in body,
                 "definition": written if "name" in body else "",
+                "keep": "Add these lines to `semantics.yaml`. `quorumsql doctor shop` checks it.",
             }
         )
 

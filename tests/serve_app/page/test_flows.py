@@ -194,7 +194,14 @@ def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
     either.press("button[aria-label='The answer is right']")
     ticks = either.see(".checks")
     assert "“CXL” as status: any value of sales.orders.status" in ticks.inner_text()
+    # The query is shown as it will be stored, and why another value stays.
+    stored = either.page.locator("[aria-label='The query as it is stored']")
+    assert (
+        stored.inner_text().split("WHERE")[1].split() == "year = 2025 AND status <> :status".split()
+    )
     ticks.locator("input").first.check()
+    either.see("[aria-label='The query as it is stored']:has-text('year = :year')")
+    either.see("text=Fixed: 'DE', as the question does not say it.")
     either.press("button:has-text('Verify with other values')")
     either.see("text=questions with other values for status, year are answered so, too")
     bodies = [body for _, path, body in either.service.received if path == "/feedback"]
@@ -240,7 +247,12 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     entry.locator("text=This question now gives 12 rows, the same as the right query").wait_for()
     entry.locator("text=Of 3 exam questions, 2 are still right; 1 lost.").wait_for()
     assert "Lost: Question 1" in entry.locator(".finding.error").inner_text()
-    entry.locator("button:has-text('Keep: copy the definition')").wait_for()
+    entry.locator("button:has-text('Keep: copy the definition')").click()
+    # Where it goes stays in sight.
+    assert (
+        "Add these lines to semantics.yaml. quorumsql doctor shop checks it." in entry.inner_text()
+    )
+    assert "filters:" in entry.locator("[aria-label='The definition']").inner_text()
     entry.locator("button:has-text('Try the right query')").click()
     entry.locator("text=Of 3 exam questions, 3 are still right; none lost.").wait_for()
     assert reader.service.given == {}
@@ -293,3 +305,45 @@ def test_review_is_worked_through(either: Reader) -> None:
     # The open entries are shown until the others have come.
     entry = either.see(".review-entry:has-text('done by')")
     assert "done by Ann Becker" in entry.inner_text()
+
+
+def test_what_was_asked_back_is_settled_by_the_reading_that_is_right(either: Reader) -> None:
+    for one in either.service.review:
+        one.update(kind="asked_back", correction=canned.WINNER, corrected_by="", cause="other")
+    either.visit("#/review")
+    text = either.see(".review-entry").inner_text()
+    assert "The first reading" in text
+    assert "The second reading" in text
+    for word in ("The answer", "Mark as done", "Define"):
+        assert word not in text
+    either.press(".review-entry figure:first-child button:has-text('This is right')")
+    either.see("text=Stored: this query answers this question from now on")
+    either.see("text=Is it right with other values, too?")
+    either.press(".review-entry:first-child figure:last-child button:has-text('This is right')")
+    either.see(".saved")
+    verdicts = [(one["verdict"], one["correction"]) for one in either.service.given.values()]
+    assert verdicts == [("right", None), ("wrong", canned.WINNER)]
+
+
+def test_verified_queries_are_withdrawn_from_the_review(either: Reader) -> None:
+    wrong, right = either.service.review
+    right |= {"kind": "right", "correction": "", "given_by": "Ann Becker"}
+    wrong["verified"] = {
+        "question": "How many in :country?", "given_by": "Ann Becker", "example": "x1",
+        "given_at": wrong["given_at"], "feedback": right["id"],
+    }  # fmt: skip
+    either.visit("#/review")
+    assert either.see("h1").inner_text() == "Review"
+    assert (
+        "“How many in :country?”, given by Ann Becker" in either.see(".fix >> nth=0").inner_text()
+    )
+    either.press("button:has-text('Called right')")
+    assert "The query" in either.see(".review-entry:has-text('helmets')").inner_text()
+    assert either.page.locator(".review-entry button").all_inner_texts() == ["Withdraw"]
+    either.press("button:has-text('Open')")
+    either.press("button:has-text('Withdraw it')")
+    either.see("text=Withdrawn: this query answers no question any more.")
+    assert either.page.locator("text=Withdraw it").count() == 0
+    either.press("button:has-text('Called right')")
+    either.see("text=Nobody has called an answer right yet.")
+    assert either.service.review == [wrong]

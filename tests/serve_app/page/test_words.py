@@ -75,6 +75,19 @@ def test_a_value_is_shown_whole_in_its_own_zone_and_in_words(call: Call) -> None
         assert call("words", "writeSentence", answer).removesuffix(".") == shown, value
 
 
+def test_years_and_ids_are_names_and_not_grouped(call: Call) -> None:
+    for name, value, shown in (
+        ("y", 2023, "2023"),
+        ("AlbumId", 12345, "12345"),
+        ("customer_id", "12345", "12345"),
+        ("releaseYear", 1650, "1650"),
+        ("count", 12023, "12,023"),
+        ("y", 2123, "2,123"),
+    ):
+        answer = {"text": "", "columns": [{"name": name, "type": "int4"}], "rows": [[value]]}
+        assert call("words", "writeSentence", answer) == shown, name
+
+
 @pytest.mark.parametrize(
     ("rows", "order"),
     [([["P1M"], ["P9D"], ["PT100H"]], [2, 1, 0]), ([["P1Y"], ["P2D"], ["infinity"]], [1, 0, 2])],

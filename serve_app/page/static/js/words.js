@@ -68,16 +68,21 @@ const LEVELS = [
   [0, "Probably wrong", 1],
 ];
 
+/** What an answer rests on that no vote chose; null: it was estimated. `isReadingChosen`: by the reader. */
+function describeOrigin(answer, isReadingChosen) {
+  const who = isReadingChosen ? "You" : "Whoever asked";
+  if (isReadingChosen || answer.origin === "chosen") return { label: isReadingChosen ? "As you chose" : "As chosen", level: 0, summary: `${who} chose this reading of the question. How likely it is right was not estimated.` };
+  if (answer.origin === "catalog") return { label: "From the catalog", level: 4, summary: "It was read from the description of the database. The model was not asked." };
+  return answer.verified || answer.origin === "verified" ? { label: "Confirmed", level: 4, summary: describeGiven(answer), isGiven: true } : null;
+}
+
 /**
  * @param {object} answer @param {boolean} isReadingChosen whether the reader chose this reading
  * @returns {{label: string, level: number, summary: string} | null} `level` 0 (not estimated) to 4
  */
 export function describeConfidence(answer, isReadingChosen) {
-  if (isReadingChosen) return { label: "As you chose", level: 0, summary: "You chose this reading of the question. How likely it is right was not estimated." };
-  if (answer.origin === "chosen") return { label: "As chosen", level: 0, summary: "Whoever asked chose this reading of the question. How likely it is right was not estimated." };
-  if (answer.origin === "catalog") return { label: "From the catalog", level: 4, summary: "It was read from the description of the database. The model was not asked." };
-  if (isGiven(answer)) return { label: "Confirmed", level: 4, summary: describeGiven(answer) };
-  if (answer.confidence === null || answer.confidence === undefined) return null;
+  const found = describeOrigin(answer, isReadingChosen);
+  if (found || (answer.confidence ?? null) === null) return found;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
   const chosen = findChosen(answer);
   const agreement = chosen && listResults(countAttempts(answer.trace, chosen));
@@ -85,29 +90,16 @@ export function describeConfidence(answer, isReadingChosen) {
   return { label, level, summary: answer.quorum ? summary : `${summary} Check it before you rely on it.` };
 }
 
-/** Whether a person gave the query as the right one for the question. */
-const isGiven = (answer) => Boolean(answer.verified) || answer.origin === "verified";
-
 /** Who gave the query, and when. */
-export function describeGiven({ verified }) {
-  if (!verified) return "A person gave this query as the right one for this question.";
-  return `${verified.label}.`;
-}
+export const describeGiven = ({ verified }) => (verified ? `${verified.label}.` : "A person gave this query as the right one for this question.");
 
 /** The candidate whose result is shown; undefined where the process is not known. */
 const findChosen = ({ trace, sql }) => trace?.candidates.find((one) => one.sql === sql) ?? trace?.candidates[0];
 
 /** What the confidence rests on: sentences, the strongest first. */
 export function listGrounds(answer, isReadingChosen) {
-  if (isReadingChosen) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
-  if (answer.origin === "chosen") return ["The reading was chosen, so nothing was estimated. The query was checked and run like any other."];
-  if (answer.origin === "catalog") return ["The model was not asked, and nothing was estimated. The query was checked and run like any other."];
-  if (isGiven(answer)) {
-    return [
-      "The model was not asked, and nothing was estimated. The query was checked and run like any other.",
-      "If it is wrong, say so: then it does not answer this question any more.",
-    ];
-  }
+  const found = describeOrigin(answer, isReadingChosen);
+  if (found) return ["Nothing was estimated. The query was checked and run like any other.", ...(found.isGiven ? ["If it is wrong, say so: then it does not answer this question any more."] : [])];
   const grounds = [`Estimated: ${formatPercent(answer.confidence)} of answers that look like this one are right.`];
   if (answer.given_at) grounds.push(`That was when it was asked, ${formatAgo(answer.given_at)}. The rows were read again now.`);
   const { trace } = answer;

@@ -5,7 +5,7 @@
  * anything but by its type and number.
  */
 
-import { isNameLike, readKind } from "../core/format.js";
+import { isNameLike, readKind, writeWords } from "../core/format.js";
 
 /** @typedef {{mark: "bar"|"line", x: number, y: number[], color: number|null}} Chart */
 /** @typedef {{at: number, role: "amount"|"moment"|"category"|"other", distinct: number, isOrdered: boolean}} Role */
@@ -22,7 +22,7 @@ export function readRoles(columns, rows) {
     const values = sample.map((row) => row[at]);
     const distinct = new Set(values.filter((value) => value !== null)).size;
     const kind = readKind(column, values.slice(0, 200));
-    const isYear = kind === "number" && YEAR.test(column.name);
+    const isYear = kind === "number" && YEAR.test(writeWords(column.name));
     if (kind === "date" || kind === "time") return { at, role: "moment", distinct, isOrdered: true };
     if (isYear) return { at, role: "category", distinct, isOrdered: true };
     if (kind === "number" && !isNameLike(column)) return { at, role: "amount", distinct, isOrdered: true };

@@ -64,21 +64,24 @@ export function ConnectionBar() {
   </div>`;
 }
 
-/** The seconds left until a time, redrawn each second. */
-export function useCountdown(until) {
-  const [, redraw] = useState(0);
+/** The time, redrawn twice a second, unless it does not go on. */
+export function useClock(goesOn = true) {
+  const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    if (!until) return undefined;
-    const ticker = setInterval(() => redraw((number) => number + 1), 500);
+    if (!goesOn) return undefined;
+    const ticker = setInterval(() => setNow(Date.now()), 500);
     return () => clearInterval(ticker);
-  }, [until]);
-  return Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  }, [goesOn]);
+  return now;
 }
+
+/** The whole seconds left. */
+export const countDown = (until, now) => Math.max(0, Math.ceil((until - now) / 1000));
 
 /** A problem in words, what can be done, and a button that tries again. */
 export function ProblemNote({ problem, retry, retryLabel = "Try again" }) {
   const [since] = useState(Date.now());
-  const left = useCountdown(problem.retryAfterS ? since + problem.retryAfterS * 1000 : 0);
+  const left = countDown(since + problem.retryAfterS * 1000, useClock(problem.retryAfterS > 0));
   const fields = Array.isArray(problem.body?.errors) ? problem.body.errors : [];
   return html`<div class="problem framed" role="alert">
     <p class="problem-title">${nameProblem(problem)}</p>

@@ -7,12 +7,10 @@
 import { batch, computed, signal } from "../../vendor/preact.js";
 import { Problem, reachable, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
-import { mostRows, refer } from "./files.js";
-import { replace } from "./router.js";
+import { buildRun, FIRST_ROWS } from "./files.js";
 import { database, onForget, refreshMe } from "./state.js";
 
 const LONGEST_WAIT_S = 60;
-const FIRST_ROWS = 1000;
 const MOST_TIMES_LOST = 2;
 const MOST_TIMES_REFUSED = 6;
 const UNREADABLE = {
@@ -208,7 +206,7 @@ export async function showRows(turn, abort) {
   const { kept } = turn.value;
   update(turn, { note: "Reading the rows …", problem: null });
   try {
-    const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
+    const result = await requestJson("run", { method: "POST", abort, body: buildRun(kept, FIRST_ROWS) });
     update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, ...readSureness(kept) }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });
@@ -224,12 +222,6 @@ export function buildAnswer(question, name, result, more = {}) {
     outcome: "answered", question, database: name, notes: [], trace: null, text: "", text_source: "",
     confidence: null, quorum: null, cut: [], predicates: [], ...result, ...more,
   };
-}
-
-/** Shows an empty conversation at its address. */
-export function leave() {
-  startAnew();
-  replace("ask");
 }
 
 function randomId() {

@@ -66,17 +66,19 @@ const TYPES = {
   json: "application/json",
 };
 /** The most rows that the principal may ask for. */
-export const mostRows = () => me.value?.max_rows ?? 1000;
+export const mostRows = () => me.value?.max_rows ?? FIRST_ROWS;
+/** The most that are read at first. */
+export const FIRST_ROWS = 1000;
 
 /** How the service is told which query is meant; null for none. */
 export function refer({ database, sql }) {
   return sql ? { database, sql } : null;
 }
 
-/** What POST /run is asked for the rows of an answer; null where it cannot be run again. */
-export function buildRun(answer) {
+/** What POST /run is asked for rows of an answer; null where it cannot be run again. */
+export function buildRun(answer, most = Infinity) {
   const query = refer(answer);
-  return query && { ...query, max_rows: mostRows() };
+  return query && { ...query, max_rows: Math.min(most, mostRows()) };
 }
 
 /**

@@ -11,7 +11,9 @@ const MOMENT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(\.\d+)?)?)(Z|[+-]\
 /** A duration of ISO 8601, as the service writes intervals. */
 const SPAN = /^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+(?:\.\d+)?)S)?)?$/;
 const SPAN_UNITS = [["year", 31_557_600], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
-const NAMED_KEY = /(^|_|\s)(id|no|nr|num|number|code|key|year|zip|plz|postcode|iban|phone)$/i;
+const NAMED_KEY = /(^|_|\s)(id|no|nr|num|number|code|key|year|yr|zip|plz|postcode|iban|phone)$/i;
+/** A number that is a year as likely as an amount, such as that of an output called "y". */
+const YEAR_LIKE = /^(19|20)\d\d$/;
 /** A longer fraction is a quotient's: only so many of its digits are shown, with "…" for the others. */
 const MOST_FRACTION_DIGITS = 12;
 const SHOWN_FRACTION_DIGITS = 6;
@@ -40,7 +42,7 @@ export function readKind(column, values) {
 
 /** Whether a number of this name is a name rather than an amount: no grouping, no sums. */
 export function isNameLike(column) {
-  return NAMED_KEY.test(column.name);
+  return NAMED_KEY.test(writeWords(column.name));
 }
 
 /** The exact text of a value, as it is copied. */
@@ -54,7 +56,8 @@ function readFraction(value) {
 }
 
 function buildNumberFormat(column, values) {
-  if (isNameLike(column)) return (value) => String(value);
+  const known = values.filter((value) => value !== null);
+  if (isNameLike(column) || known.every((value) => YEAR_LIKE.test(value))) return (value) => String(value);
   const least = Math.min(SHOWN_FRACTION_DIGITS, Math.max(0, ...values.slice(0, 500).map((value) => readFraction(value).length)));
   const format = new Intl.NumberFormat(undefined, { minimumFractionDigits: least, maximumFractionDigits: MOST_FRACTION_DIGITS });
   return (value) => {

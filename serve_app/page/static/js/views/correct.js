@@ -2,9 +2,9 @@
 
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { copyText, mostRows } from "../core/files.js";
+import { buildRun, copyText, FIRST_ROWS } from "../core/files.js";
 import { formatMs } from "../core/format.js";
-import { count, plain } from "../core/text.js";
+import { count } from "../core/text.js";
 import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
@@ -12,8 +12,6 @@ import { PolicyNote, Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
 import { Rows } from "../components/rows.js";
 import { Saved } from "./feedback.js";
-
-const FIRST_ROWS = 1000;
 
 /**
  * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, again?: () => void, ran?: (sql: string) => void}} props
@@ -36,7 +34,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again, ran 
     const abort = stopper.current.signal;
     setState((before) => ({ ...before, busy: true, problem: null }));
     try {
-      const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
+      const result = await requestJson("run", { method: "POST", abort, body: buildRun({ ...answer, sql }, FIRST_ROWS) });
       setState(({ number }) => ({ result, problem: null, busy: false, sql, number: number + 1 }));
       ran?.(sql);
       announce(`The query ran: ${count(result.rows.length, "row")}`);

@@ -7,7 +7,7 @@ import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { notify } from "../components/notices.js";
-import { Text } from "../components/text.js";
+import { Sql, Text } from "../components/text.js";
 
 const DONE = {
   right: {
@@ -22,12 +22,12 @@ const DONE = {
   },
 };
 
-const NOTHING = { said: "", busy: false, message: "", saved: "", proposed: [], correction: null };
+const NOTHING = { said: "", busy: false, message: "", saved: "", offer: null, correction: null };
 
 /**
  * @param {{question: string, sql: string, database: string, rewritten?: string}} answer
- * @returns {{said: string, busy: boolean, message: string, saved: string, proposed: object[], send: (verdict: string, correction?: string, parameters?: string[]) => Promise<boolean>, undo: () => Promise<void>}}
- *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back; `proposed`: values of the right query that a reviewer can let vary, by the names `parameters`
+ * @returns {{said: string, busy: boolean, message: string, saved: string, offer: object | null, send: (verdict: string, correction?: string, parameters?: string[]) => Promise<boolean>, undo: () => Promise<void>}}
+ *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back; `offer`: values of the right query that a reviewer can let vary, and those that cannot
  */
 export function useFeedback(answer) {
   const [state, setState] = useState({ ...NOTHING, saidBefore: "" });
@@ -35,10 +35,10 @@ export function useFeedback(answer) {
     setState((before) => ({ ...before, busy: true, message: "" }));
     try {
       const body = { question: answer.rewritten || answer.question, verdict, correction, parameters, ...refer(answer) };
-      const { outcome, id, parameters: proposed } = await requestJson("feedback", { method: "POST", body });
+      const { outcome, id, ...offer } = await requestJson("feedback", { method: "POST", body });
       const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
       const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
-      setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, proposed: parameters?.length ? [] : proposed, correction }));
+      setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, offer: parameters?.length ? null : offer, correction }));
       return true;
     } catch (problem) {
       setState((before) => ({ ...before, busy: false, message: `Not recorded. ${plain(problem.message)}` }));
@@ -75,15 +75,19 @@ export function Saved({ feedback, again }) {
     <${Parameters} feedback=${feedback} />`;
 }
 
-/** The values of a right query that may be others: the reviewer ticks those with which it still is right. */
+/** The values of a right query that may be others: the reviewer ticks those with which it still is right, and sees what is stored. */
 export function Parameters({ feedback }) {
-  const { said, busy, proposed, correction, send } = feedback;
+  const { said, busy, offer, correction, send } = feedback;
   const [ticked, setTicked] = useState(null);
-  if (!proposed?.length) return null;
-  const chosen = ticked ?? proposed.filter((one) => one.chosen).map((one) => one.name);
+  const { parameters = [], withheld = [], marked = "" } = offer ?? {};
+  const chosen = ticked ?? parameters.filter((one) => one.chosen).map((one) => one.name);
   const toggle = (name) => setTicked(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
-  return html`<div class="checks" role="group" aria-label="Values that may differ"><p>Is it right with other values, too? Tick which may differ.</p>
-    ${proposed.map(({ name, phrase, type, column }) => html`<label><input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
+  const fixed = parameters.filter((one) => !chosen.includes(one.name));
+  const query = fixed.reduce((sql, { name, literal }) => sql.replace(new RegExp(`:${name}(?![a-z_])`, "g"), () => literal), marked);
+  return html`${parameters.length > 0 && html`<div class="checks" role="group" aria-label="Values that may differ"><p>Is it right with other values, too? Tick which may differ.</p>
+    ${parameters.map(({ name, phrase, type, column }) => html`<label><input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
       <span>“<${Text} value=${phrase} />” <span class="faint">as <${Text} value=${name} />: any ${type === "text" ? html`value of <${Text} value=${column} />` : type}</span></span></label>`)}
-    <${Button} icon="check" disabled=${busy || !ticked} onClick=${() => send(said, correction, chosen)}>Verify with other values</${Button}></div>`;
+    ${chosen.length > 0 && query && html`<${Sql} sql=${query} label="The query as it is stored" />`}
+    <${Button} icon="check" disabled=${busy || !ticked} onClick=${() => send(said, correction, chosen)}>Verify with other values</${Button}></div>`}
+    ${withheld.length > 0 && html`<p class="faint">Fixed: <${Text} value=${withheld.map((one) => `${one.literal}, as ${one.reason}`).join("; ")} />.</p>`}`;
 }

@@ -2,10 +2,10 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { query, request } from "../core/api.js";
-import { leave, running, session } from "../core/conversation.js";
+import { running, session, startAnew } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
 import { useDelayed, useLoaded } from "../core/loading.js";
-import { href } from "../core/router.js";
+import { href, replace } from "../core/router.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Loading, More, notify } from "../components/notices.js";
@@ -30,7 +30,11 @@ export function HistoryView() {
       return next;
     });
     const settle = () => request(at(one.id), { method: "DELETE", keepalive: true }).then(
-      () => session.value === one.id && leave(),
+      () => {
+        if (session.value !== one.id) return;
+        startAnew();
+        replace("ask");
+      },
       (problem) => {
         restore();
         if (problem.status !== 401) notify(`Not deleted. ${plain(problem.message)}`);

@@ -2,10 +2,11 @@
 
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { formatNumber, formatSpan } from "../core/format.js";
-import { me, refreshMe } from "../core/state.js";
+import { me, refreshMe, signOut } from "../core/state.js";
+import { plain } from "../core/text.js";
 import { Bar, Button } from "../components/controls.js";
+import { notify } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
-import { trySignOut } from "./sign_in.js";
 
 /** name of a limit → what it counts, and what the count means where that is not plain */
 const LIMITS = {
@@ -53,7 +54,12 @@ function SignOut() {
   const [busy, setBusy] = useState(false);
   const run = (everywhere) => async () => {
     setBusy(true);
-    if (!(await trySignOut(everywhere))) setBusy(false);
+    try {
+      await signOut(everywhere);
+    } catch (problem) {
+      notify(`You are still signed in. ${plain(problem.message)}`);
+      setBusy(false);
+    }
   };
   return html`<${Button} disabled=${busy} onClick=${run(false)}>Sign out</${Button}><${Button} disabled=${busy} onClick=${run(true)}>Sign out everywhere</${Button}>`;
 }

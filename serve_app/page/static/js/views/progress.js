@@ -1,34 +1,24 @@
 /** The stages of a question as they run, with time; rows as soon as they are there. The ask field has what stops it. */
 
-import { html, useEffect, useState } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import { formatElapsed, formatMs, formatPercent } from "../core/format.js";
 import { count } from "../core/text.js";
 import { Bar } from "../components/controls.js";
-import { useCountdown } from "../components/notices.js";
+import { countDown, useClock } from "../components/notices.js";
 import { ResultTable, useTable } from "../components/table.js";
 import { Prose, Sql } from "../components/text.js";
 import { nameStage } from "../words.js";
 
 const LONG_MS = 15_000;
 
-function useClock(ms = 500) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const ticker = setInterval(() => setNow(Date.now()), ms);
-    return () => clearInterval(ticker);
-  }, []);
-  return now;
-}
-
 export function Progress({ turn }) {
   const value = turn.value;
   const now = useClock();
-  const left = useCountdown(value.retryAt);
   const seconds = formatElapsed(now - value.startedAt);
   const isLong = now - value.startedAt > LONG_MS;
   return html`<div class="progress">
     <div class="progress-head"><span class="pulse" aria-hidden="true"></span><span role="timer" aria-live="off">${seconds}</span></div>
-    ${value.note && html`<p class="progress-note" role="status"><${Prose} value=${value.note} />${value.retryAt > 0 && ` It is sent again in ${count(left, "second")}.`}</p>`}
+    ${value.note && html`<p class="progress-note" role="status"><${Prose} value=${value.note} />${value.retryAt > 0 && ` It is sent again in ${count(countDown(value.retryAt, now), "second")}.`}</p>`}
     <ol class="stages" aria-label="What has been done">
       ${value.stages.map((stage, at) => html`<${Stage} key=${at} stage=${stage} now=${now} />`)}
       ${value.stages.length === 0 && value.state === "running" && html`<li class="running"><span class="stage-name">Sending the question</span><${Bar} /></li>`}

@@ -2,10 +2,9 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { address } from "../core/api.js";
-import { farewell, methods, readMethods, signIn, signOut } from "../core/state.js";
+import { farewell, methods, readMethods, signIn } from "../core/state.js";
 import { Button } from "../components/controls.js";
-import { notify, ProblemNote } from "../components/notices.js";
-import { plain } from "../core/text.js";
+import { ProblemNote } from "../components/notices.js";
 
 /** Why the identity provider's answer signed nobody in, by what the service adds to the address. */
 const FAILURES = new Map([
@@ -58,17 +57,6 @@ export function SignInView() {
     </form>`}
     ${state.problem && (state.problem.status === 401 ? html`<p class="problem framed" role="alert">This key is not known, or it has ended.</p>` : html`<${ProblemNote} problem=${state.problem} />`)}
   </main>`;
-}
-
-/** Signs out and says so if it failed. Returns whether it is done. */
-export async function trySignOut(everywhere) {
-  try {
-    await signOut(everywhere);
-    return true;
-  } catch (problem) {
-    notify(`You are still signed in. ${plain(problem.message)}`);
-    return false;
-  }
 }
 
 /** What is shown where the start failed for another reason than a missing sign-in. */

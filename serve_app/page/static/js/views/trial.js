@@ -6,7 +6,7 @@ import { copyText } from "../core/files.js";
 import { count } from "../core/text.js";
 import { Bar, Button } from "../components/controls.js";
 import { notify, ProblemNote } from "../components/notices.js";
-import { Prose, Sql, Text } from "../components/text.js";
+import { Block, Prose, Sql, Text } from "../components/text.js";
 
 /**
  * @param {{entry: object, sql: string, keep: (sql: string) => void}} props an entry to review, its right query (or empty), and what stores the one that was tried
@@ -59,10 +59,6 @@ function Outcome({ trial, stop, keep }) {
   const shown = asked.filter((one) => one.example_shown).length;
   const lost = asked.filter((one) => one.verdict === "lost");
   const others = [[number("wrong"), "wrong with and without it"], [number("unknown"), "could not be judged"]].filter(([each]) => each);
-  const copy = async () => {
-    await copyText(own.definition);
-    notify("Copied. Put it into the database’s file of definitions.");
-  };
   return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${{ right: ", the same as the right query", wrong: ", other rows than the right query" }[own.verdict]}. <${Prose} value=${own.reason} /></p>`}
     ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
     ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
@@ -70,7 +66,8 @@ function Outcome({ trial, stop, keep }) {
     ${busy && html`<${Bar} share=${total ? asked.length / total : undefined} />`}
     ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
     ${problem && html`<${ProblemNote} problem=${problem} />`}
+    ${own?.definition && !busy && html`<${Block} value=${own.definition} label="The definition" /><p class="fix"><${Prose} value=${own.keep} /></p>`}
     <div class="actions">${busy ? html`<${Button} icon="stop" onClick=${stop}>Stop</${Button}>`
       : fix.sql && own?.sql ? html`<${Button} icon="check" kind="primary" onClick=${() => keep(fix.sql)}>Keep: save as the right answer</${Button}>`
-        : own?.definition && html`<${Button} icon="copy" kind="primary" onClick=${copy}>Keep: copy the definition</${Button}>`}</div>`;
+        : own?.definition && html`<${Button} icon="copy" kind="primary" onClick=${() => copyText(own.definition).then(() => notify("Copied the definition"))}>Keep: copy the definition</${Button}>`}</div>`;
 }

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { askAgain, showRows } from "../core/conversation.js";
 import { refer } from "../core/files.js";
-import { formatAgo, formatMs, formatTime } from "../core/format.js";
+import { formatAgo, formatMs } from "../core/format.js";
 import { Button } from "../components/controls.js";
 import { announce, ProblemNote } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
