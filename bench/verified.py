@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql.types import Question, Violation
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.pairs import read_pairs
 from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.example_store import ExampleStore
@@ -59,7 +58,7 @@ async def measure(wiring: Wiring, titles: Collection[str]) -> Figures:
     assert not report.left_out, report.left_out
     store, executor = wiring.build_index_store(), wiring.build_executor()
     try:
-        guard = wiring.build_guard(IndexedCatalogs(store))
+        guard = wiring.build_guard(store)
         memory = ValueMemory(ValueStore(store), wiring.settings.databases)
         values = IndexedValueSearch(memory, guard, guard, executor)
         embedder = wiring.models.build_embedder()

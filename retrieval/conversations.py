@@ -22,7 +22,8 @@ from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Principal, Question, Turn, Violation
 from retrieval.cursors import read_time_cursor, write_cursor
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.table_store import IndexConnections, TableStore, insert
+from retrieval.index_store.store import IndexStore
+from retrieval.index_store.table_store import TableStore, insert
 
 MOST_TURNS = 5
 """Turns that are read for a follow-up question."""
@@ -133,7 +134,7 @@ class GuardedConversations(TableStore):
     history (``sessions.history_days`` is 0) nothing is listed, and a day is kept.
     """
 
-    def __init__(self, index: IndexConnections, guard: Guard, settings: SessionSettings) -> None:
+    def __init__(self, index: IndexStore, guard: Guard, settings: SessionSettings) -> None:
         super().__init__(index)
         self._guard = guard
         self._days = settings.history_days

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from nl2sql.catalog import Catalog, Table
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Cards, build_cards
-from retrieval.index_store.indexed_database import IndexedDatabase, IndexWriter, NewIndex
+from retrieval.index_store.indexed_database import IndexedDatabase, IndexHead, IndexWriter
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total; the total is 0 if it is unknown."""
@@ -62,7 +63,18 @@ async def update_index(
         batch = missing[start : start + _BATCH]
         vectors.update(zip(batch, await asyncio.to_thread(embedder.embed, batch), strict=True))
         progress(start + len(batch), len(missing))
-    await writer.replace(NewIndex(catalog, cards, version, fingerprint, embedder.name, vectors))
+    head = IndexHead(
+        database=catalog.database,
+        version=version,
+        fingerprint=fingerprint,
+        embedder=embedder.name,
+        dialect=catalog.dialect,
+        search_path=catalog.search_path,
+        tables=len(catalog.tables),
+        columns=sum(len(table.columns) for table in catalog.tables),
+        indexed_at=datetime.now(UTC),
+    )
+    await writer.replace(head, catalog, cards, vectors)
     return IndexUpdate(len(missing), is_changed=True)
 
 

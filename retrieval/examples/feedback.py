@@ -43,7 +43,7 @@ from retrieval.index_store.feedback_store import (
     FeedbackStore,
     build_note,
 )
-from retrieval.index_store.table_store import IndexConnections
+from retrieval.index_store.store import IndexStore
 
 _CONTINUES = (
     "It continues another question, so its words alone mean nothing. Ask it in full: "
@@ -78,7 +78,7 @@ class FeedbackRecorder:
 
     def __init__(
         self,
-        index: IndexConnections,
+        index: IndexStore,
         verifier: Verifier,
         embedder: Embedder,
         dialects: Mapping[str, str],
@@ -198,7 +198,7 @@ class FeedbackRecorder:
 class FeedbackWithdrawal:
     """Removes notes. ``dialects`` maps a database's name to its SQL dialect."""
 
-    def __init__(self, index: IndexConnections, dialects: Mapping[str, str]) -> None:
+    def __init__(self, index: IndexStore, dialects: Mapping[str, str]) -> None:
         self._examples = ExampleStore(index)
         self._notes = FeedbackStore(index)
         self._dialects = dict(dialects)

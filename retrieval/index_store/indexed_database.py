@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from retrieval.index_store.cards import Card, Cards, collect_cards
-from retrieval.index_store.table_store import read_row
+from retrieval.index_store.table_store import insert, read_row
 
 CardKind = Literal["table", "column"]
 Vectors = NDArray[np.float16]
@@ -54,21 +54,6 @@ class IndexedDatabase:
     catalog: Catalog
     cards: Cards
     vectors: Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class NewIndex:
-    """The content of a new index. ``cards`` are those of ``catalog``, in its order.
-
-    ``vectors`` holds the vector of every text that is embedded.
-    """
-
-    catalog: Catalog
-    cards: Cards
-    version: str
-    fingerprint: str
-    embedder: str
-    vectors: Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,31 +190,18 @@ class IndexWriter:
         texts = zip((card.text for card in index.cards.columns), columns, strict=True)
         return {**dict(tables), **dict(texts)}
 
-    async def replace(self, new: NewIndex) -> None:
-        """Makes ``new`` the index, in one transaction: readers see the old one until then.
+    async def replace(
+        self, head: IndexHead, catalog: Catalog, cards: Cards, vectors: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """Makes this the index, in one transaction: readers see the old one until then.
 
-        Raises KeyError if a card has no vector.
+        ``cards`` are those of ``catalog``, in its order. Raises KeyError if one has no vector.
         """
-        catalog, cards = new.catalog, new.cards
         name = self._database
+        keys = _KEYS.dump_json(catalog.keys).decode()
         async with self._connection.transaction():
             await self.drop()
-            keys = _KEYS.dump_json(catalog.keys)
-            await self._connection.execute(
-                f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),
-                (
-                    name,
-                    new.version,
-                    new.fingerprint,
-                    new.embedder,
-                    catalog.dialect,
-                    list(catalog.search_path),
-                    len(catalog.tables),
-                    sum(len(table.columns) for table in catalog.tables),
-                    keys.decode(),
-                ),
-            )
+            await insert(self._connection, "indexes", [asdict(head) | {"foreign_keys": keys}])
             async with (
                 self._connection.cursor() as cursor,
                 cursor.copy("COPY quorumsql.indexed_tables FROM STDIN") as copy,
@@ -248,7 +220,7 @@ class IndexWriter:
                 copy.set_types(["text", "text", "int4", "halfvec"])
                 for kind, embedded in texts.items():
                     for at, text in enumerate(embedded):
-                        await copy.write_row((name, kind, at, HalfVector(new.vectors[text])))
+                        await copy.write_row((name, kind, at, HalfVector(vectors[text])))
 
     async def drop(self) -> bool:
         """Deletes the index; False if there was none."""

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString
-from weakref import WeakValueDictionary
 
 import numpy as np
 import psycopg
@@ -20,6 +19,8 @@ from pgvector import HalfVector
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
+from nl2sql.catalog import Catalog
+from nl2sql.concurrency import SingleFlight
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
@@ -38,6 +39,7 @@ _CONNECT_TIMEOUT_S = 5
 _TURN_TIMEOUT_S = 5
 # Shorter than the timeout of those who call the probe.
 _PROBE_TIMEOUT_S = 2
+_FRESH_S = 1.0
 
 # The search goes through many rows, so a row's distance is computed once.
 _NEAREST: LiteralString = """
@@ -64,8 +66,9 @@ class IndexStore:
         self._turns = asyncio.Semaphore(pool_size)
         self._idle = IdleConnections(self._connect)
         self._is_checked = False
-        # By database and version, so that all readers of an index share it.
-        self._loaded: WeakValueDictionary[tuple[str, str], IndexedDatabase] = WeakValueDictionary()
+        # Database → when its index was read or found unchanged, and the index.
+        self._known: dict[str, tuple[float, IndexedDatabase]] = {}
+        self._loading = SingleFlight[IndexedDatabase]()
 
     # -- setting up ----------------------------------------------------------------------------
 
@@ -91,31 +94,39 @@ class IndexStore:
 
     # -- reading -------------------------------------------------------------------------------
 
-    async def head(self, database: str) -> IndexHead | None:
-        """The head of one database's index; None if it was never indexed."""
-        async with self.connection() as connection:
-            heads = await read_heads(connection, database)
-        return heads[0] if heads else None
-
     async def heads(self) -> list[IndexHead]:
         """The heads of all databases' indexes, sorted by name."""
         async with self.connection() as connection:
             return await read_heads(connection)
+
+    async def catalog(self, database: str) -> Catalog:
+        """The indexed catalog; the same object while it is unchanged. Raises as ``load`` does.
+
+        It is asked for once a second, so that a table dropped from the index is refused then.
+        """
+        checked_at, index = self._known.get(database, (0.0, None))
+        if index is None or time.monotonic() - checked_at >= _FRESH_S:
+            index = await self.load(database)
+        return index.catalog
 
     async def load(self, database: str) -> IndexedDatabase:
         """The index of one database, one object for all callers.
 
         Raises IndexUnavailable also if it was never indexed.
         """
+        return await self._loading.run(database, lambda: self._load(database))
+
+    async def _load(self, database: str) -> IndexedDatabase:
+        _, index = self._known.get(database, (0.0, None))
         async with self.connection() as connection, connection.transaction():
             await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             heads = await read_heads(connection, database)
             if not heads:
                 raise refuse_unindexed(database)
-            place = (database, heads[0].version)
-            if (known := self._loaded.get(place)) is not None:
-                return known
-            return self._loaded.setdefault(place, await read_index(connection, heads[0]))
+            if index is None or index.head.version != heads[0].version:
+                index = await read_index(connection, heads[0])
+        self._known[database] = (time.monotonic(), index)
+        return index
 
     async def nearest(
         self,

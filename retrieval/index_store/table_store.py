@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg import AsyncConnection
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from retrieval.index_store.store import IndexStore
 
 Row = tuple[Any, ...]
 Parameters = Mapping[str, Any]
@@ -18,18 +19,10 @@ Parameters = Mapping[str, Any]
 _Form = TypeVar("_Form", bound="DataclassInstance")
 
 
-class IndexConnections(Protocol):
-    """Gives connections to the index's database."""
-
-    def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
-        """A connection of the pool, returned at the end. Raises IndexUnavailable."""
-        ...
-
-
 class TableStore:
     """Reads and writes tables of the schema ``quorumsql``. All methods raise IndexUnavailable."""
 
-    def __init__(self, index: IndexConnections) -> None:
+    def __init__(self, index: IndexStore) -> None:
         self._index = index
 
     async def _fetch(self, statement: str, parameters: Parameters) -> list[Row]:

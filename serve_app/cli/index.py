@@ -205,7 +205,7 @@ def drop(
 async def _drop(settings: Settings, database: str) -> bool:
     async with open_index(settings) as (_, store):
         await store.prepare()
-        if await store.head(database) is None:
+        if database not in {head.database for head in await store.heads()}:
             database = settings.database_name(database)
         await ValueStore(store).drop(database)
         return await store.drop(database)

@@ -10,7 +10,6 @@ from importlib.resources import as_file
 import data.demo_erp
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.importing import ImportReport, import_pairs
 from retrieval.examples.pairs import Pair, read_pairs
 from retrieval.examples.records import Verifier
@@ -44,7 +43,7 @@ async def add_examples(
     store = wiring.build_index_store()
     executor = wiring.build_executor()
     try:
-        guard = wiring.build_guard(IndexedCatalogs(store))
+        guard = wiring.build_guard(store)
         with reporter.step(f"Examples of {database}") as step:
             report = await import_pairs(
                 database,

@@ -12,7 +12,6 @@ from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
@@ -64,7 +63,7 @@ class CpuStages:
 
         ``embedder`` is by default that of the settings. Raises SettingsError, PolicyError.
         """
-        guard = wiring.build_guard(IndexedCatalogs(store))
+        guard = wiring.build_guard(store)
         retrieval = build_retrieval(wiring, store, guard, executor, embedder)
         return cls(
             *retrieval,
@@ -117,7 +116,7 @@ def build_retrieval(
         for name, database in known.items()
         if database.semantics is not None
     }
-    definitions = SemanticLayer(files, IndexedCatalogs(store), guard)
+    definitions = SemanticLayer(files, store, guard)
     retriever = HybridRetriever(
         store,
         embedder,

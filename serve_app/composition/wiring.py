@@ -28,7 +28,6 @@ from nl2sql.settings.database import ConnectionSettings
 from ranking.confidence.calibration import PACKAGED, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import describe_catalog
@@ -102,7 +101,7 @@ class Wiring:
         """
         databases = self.settings.databases.items()
         return SqlGuard(
-            catalogs or IndexedCatalogs(self.build_index_store()),
+            catalogs or self.build_index_store(),
             {
                 name: PolicySettings(
                     load_policy(database.policy), row_level_security=database.row_level_security

@@ -27,7 +27,6 @@ from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, run_questions
 from nl2sql.protocols import Engine
 from nl2sql.types import Question
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
@@ -123,7 +122,7 @@ async def measure(
         open_parts(ready.wiring, reporter, engine=engine) as parts,
     ):
         principal = ready.wiring.settings.identity.principal()
-        guard = ready.wiring.build_guard(IndexedCatalogs(parts.store))
+        guard = ready.wiring.build_guard(parts.store)
         judge = Judge(guard, parts.executor, benchmark.missing, principal)
         for variant, run in zip(variants, runs, strict=True):
             with run.open(), reporter.step(f"{benchmark.name} {variant.name}") as step:
@@ -197,7 +196,6 @@ def _build_system(parts: LocalParts, variant: Variant) -> Ask:
 
 def _build_baseline(parts: LocalParts, settings: Settings) -> PlainBaseline:
     """The plain baseline on the same engine."""
-    catalogs = IndexedCatalogs(parts.store)
-    guard = parts.wiring.build_guard(catalogs)
+    guard = parts.wiring.build_guard(parts.store)
     sends = settings.model.sends
-    return PlainBaseline(parts.engine, catalogs, guard, parts.executor, settings.sampling, sends)
+    return PlainBaseline(parts.engine, parts.store, guard, parts.executor, settings.sampling, sends)

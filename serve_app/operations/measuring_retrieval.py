@@ -12,7 +12,6 @@ from evaluation.retrieval.runner import run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from nl2sql.errors import SettingsError
 from nl2sql.types import Completions, SamplingRequest
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
@@ -53,7 +52,7 @@ async def measure_retrieval(
             records = await run_retrieval(
                 ready.benchmark,
                 systems,
-                IndexedCatalogs(parts.store),
+                parts.store,
                 ready.wiring.settings.identity.principal(),
                 evidence=evidence,
                 progress=step.update,

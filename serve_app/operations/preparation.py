@@ -14,7 +14,6 @@ from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import EmbeddedServer
 from generation.models.progress import show_on_stderr
 from nl2sql.errors import IndexUnavailable, SettingsError
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.examples import seed_demo_examples
@@ -58,8 +57,7 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
     PolicyError for names in a policy or tables of an assistant, SettingsError for definitions.
     """
     store = wiring.build_index_store()
-    catalogs = IndexedCatalogs(store)
-    guard = wiring.build_guard(catalogs)
+    guard = wiring.build_guard(store)
     try:
         for name, section in (wiring.settings.databases | wiring.settings.assistants).items():
             source = wiring.settings.source_of(name)
@@ -69,7 +67,7 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
                 await guard.check(name)
                 if section.semantics is not None:
                     file = load_semantics(section.semantics)
-                    _, problems = guard_definitions(wiring, file, await catalogs.catalog(source))
+                    _, problems = guard_definitions(wiring, file, await store.catalog(source))
                     if problems:
                         raise file.refuse(problems)
     finally:

@@ -7,7 +7,6 @@ from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.planner import SchemaPlanner
 from serve_app.composition import stages
 from serve_app.composition.stages import CpuStages
@@ -18,7 +17,7 @@ from serve_app.ray.remote import RemoteEngine, RemoteStage
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
     """The retriever, feedback, sessions and the descriptions of databases."""
     store = wiring.build_index_store()
-    guard = wiring.build_guard(IndexedCatalogs(store))
+    guard = wiring.build_guard(store)
     return stages.build_retrieval(wiring, store, guard, _reach("executor", executor))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nl2sql.catalog import Catalog
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.audit_store import AuditEntry
+from retrieval.index_store.cards import Cards
 from retrieval.index_store.indexed_database import (
     CardKind,
     IndexedDatabase,
     IndexHead,
     IndexWriter,
-    NewIndex,
 )
 from retrieval.index_store.store import IndexStore, refuse_unindexed
 
@@ -77,10 +78,6 @@ class FakeIndexStore(IndexStore):
 
     async def prepare(self) -> None:
         """Nothing to prepare."""
-
-    async def head(self, database: str) -> IndexHead | None:
-        """The head of the stored index."""
-        return index.head if (index := self.indexes.get(database)) else None
 
     async def heads(self) -> list[IndexHead]:
         """All heads, in order of the databases' names."""
@@ -143,24 +140,15 @@ class FakeIndexWriter(IndexWriter):
         """Those of the stored index."""
         return dict(self._store.vectors[self._database])
 
-    async def replace(self, new: NewIndex) -> None:
+    async def replace(
+        self, head: IndexHead, catalog: Catalog, cards: Cards, vectors: Mapping[str, NDArray[Any]]
+    ) -> None:
         """Replaces the index."""
-        head = IndexHead(
-            database=self._database,
-            version=new.version,
-            fingerprint=new.fingerprint,
-            embedder=new.embedder,
-            dialect=new.catalog.dialect,
-            search_path=new.catalog.search_path,
-            tables=len(new.catalog.tables),
-            columns=sum(len(table.columns) for table in new.catalog.tables),
-            indexed_at=datetime(2025, 1, 1, tzinfo=UTC),
-        )
-        rows = [new.vectors[card.summary] for card in new.cards.tables]
+        rows = [vectors[card.summary] for card in cards.tables]
         self._store.replaced.append(self._database)
-        self._store.vectors[self._database] = dict(new.vectors)
+        self._store.vectors[self._database] = dict(vectors)
         self._store.indexes[self._database] = IndexedDatabase(
-            head, new.catalog, new.cards, np.array(rows, dtype=np.float16)
+            head, catalog, cards, np.array(rows, dtype=np.float16)
         )
 
     async def drop(self) -> bool:

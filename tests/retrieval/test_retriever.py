@@ -22,7 +22,6 @@ from nl2sql.types import (
     VerifiedQuery,
     Violation,
 )
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import SemanticsFile
@@ -69,7 +68,7 @@ def build_retriever(
         values=sources,
         examples=sources,
         glossary=sources,
-        definitions=SemanticLayer({"shop": definitions}, IndexedCatalogs(store), FakeGuard())
+        definitions=SemanticLayer({"shop": definitions}, store, FakeGuard())
         if definitions is not None
         else None,
     )

@@ -18,7 +18,6 @@ import pytest
 
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.types import Diagnostic, Principal, Violation
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import LocalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.settings import parse_settings
@@ -113,7 +112,7 @@ async def check(
     names: bool = True,
 ) -> None:
     assert len(queries) == 300 == len(set(queries))
-    guard = parts.wiring.build_guard(IndexedCatalogs(parts.store))
+    guard = parts.wiring.build_guard(parts.store)
     refused, changed = [], []
     for sql in queries:
         columns, plain = fetch(sql)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from execution.policies.row_level_security.apply import check_applied
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
 from nl2sql.errors import QuorumError, ServerUnavailable
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.store import IndexStore
 from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.database_kinds import find_login, open_database
@@ -216,7 +215,7 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
 async def _check_assistant(wiring: Wiring, store: IndexStore, name: str) -> Check:
     """Checks that the index has tables that the assistant's patterns match."""
     try:
-        await wiring.build_guard(IndexedCatalogs(store)).check(name)
+        await wiring.build_guard(store).check(name)
     except QuorumError as error:
         return Check("assistant", "failed", error.message, error.hint, (name,))
     return Check("assistant", "ok", "its tables are there", databases=(name,))

@@ -13,7 +13,6 @@ from nl2sql.catalog import Catalog
 from nl2sql.protocols import Answerer
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.types import Principal, Question, SamplingRequest, Violation
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.local import LocalParts
 from tests.attacks.injections.injection import Injection, ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS
@@ -117,7 +116,7 @@ class Service:
 
     def find_catalog(self, principal: Principal) -> Catalog:
         """The tables and columns that the principal may see."""
-        guard = self.parts.wiring.build_guard(IndexedCatalogs(self.parts.store))
+        guard = self.parts.wiring.build_guard(self.parts.store)
         catalog = self._runner.run(guard.visible_catalog(DATABASE, principal))
         assert not isinstance(catalog, Violation)
         return catalog

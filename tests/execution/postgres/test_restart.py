@@ -33,7 +33,7 @@ async def ask(request: pytest.FixtureRequest, wiring: Wiring) -> AsyncIterator[A
         return isinstance(await database.execute(asked, 1), ResultSet)
 
     async def ask_index() -> bool:
-        return await store.head("demo_erp") is not None
+        return bool(await store.heads())
 
     yield {"data": ask_data, "index": ask_index}[request.param]
     await database.close()

@@ -65,7 +65,7 @@ async def test_an_index_of_any_layout_can_be_dropped(index_url: str) -> None:
     await store.drop_everything()
     assert "set up" in (await store.probe())[0][1]
     with pytest.raises(IndexUnavailable, match="not been set up"):
-        await store.head("shop")
+        await store.heads()
     await store.prepare()
     assert await store.heads() == []
     await store.close()

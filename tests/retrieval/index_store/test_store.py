@@ -9,7 +9,6 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import IndexUnavailable
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.cards import build_cards
 from retrieval.index_store.indexed_database import pack_positions
 from retrieval.index_store.store import IndexStore
@@ -78,9 +77,9 @@ async def test_an_index_that_was_replaced_finds_nothing(store: IndexStore) -> No
 async def test_a_database_without_an_index_is_told_apart(store: IndexStore) -> None:
     with pytest.raises(IndexUnavailable, match="has not been indexed"):
         await store.load("nothing")
-    assert await store.head("nothing") is None
+    assert await store.heads() == []
     with pytest.raises(IndexUnavailable, match="quorumsql index build nothing"):
-        await IndexedCatalogs(store).catalog("nothing")
+        await store.catalog("nothing")
 
 
 async def test_a_probe_waits_for_nobody_elses_connection(index_url: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Diagnostic, Principal, ValueMatch, Violation
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.value_store import ValueColumn, ValueStore
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
@@ -156,7 +155,7 @@ class Demo:
 @pytest.fixture
 async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
     store = guarded_wiring.build_index_store()
-    guard = guarded_wiring.build_guard(IndexedCatalogs(store))
+    guard = guarded_wiring.build_guard(store)
     executor = guarded_wiring.build_executor()
     with psycopg.connect(guarded_wiring.reader_url("demo_erp")) as connection:
         stranger = connection.execute(
