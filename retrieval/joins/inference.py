@@ -49,7 +49,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Key:
+class Key:
     """One column of a table that others may refer to; ``is_primary``: it is declared as the key."""
 
     table: Table
@@ -59,19 +59,16 @@ class _Key:
 
 @dataclass(frozen=True, slots=True)
 class KeyCandidate:
-    """``table(column)`` may refer to the key ``target(target_column)``.
+    """``table(column)`` may refer to ``key``, which must be checked to be one unless it is primary.
 
-    ``is_primary``: the target's column is its primary key; otherwise its uniqueness must be
-    checked. ``rank``: how well the names fit, 0 is best: the number of words of a role before the
-    name, twice, and 1 more for the name of a key instead of a table; a role of people is last. Of
+    ``rank``: how well the names fit, 0 is best: the number of words of a role before the name,
+    twice, and 1 more for the name of a key instead of a table; a role of people is last. Of
     candidates with equal rank only one can be right.
     """
 
     table: Table
     column: str
-    target: Table
-    target_column: str
-    is_primary: bool
+    key: Key
     rank: int
 
     def build(self) -> ForeignKey:
@@ -80,8 +77,8 @@ class KeyCandidate:
             f"{self.table.name}_{self.column}_inferred",
             self.table.qualified,
             (self.column,),
-            self.target.qualified,
-            (self.target_column,),
+            self.key.table.qualified,
+            (self.key.column.name,),
             inferred=True,
         )
 
@@ -107,10 +104,7 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
                 # A table that the target refers to does not refer back.
                 refers_back = (key.table.qualified, table.qualified) in joined
                 if not (is_itself or refers_back) and _may_equal(column, key, catalog.dialect):
-                    candidate = KeyCandidate(
-                        table, column.name, key.table, key.column.name, key.is_primary, rank
-                    )
-                    best.setdefault(place, candidate)
+                    best.setdefault(place, KeyCandidate(table, column.name, key, rank))
             if best:
                 ranked = sorted(best.values(), key=attrgetter("rank"))
                 found.append(tuple(ranked[:_MOST_TARGETS]))
@@ -126,7 +120,7 @@ def type_family(declared: str, dialect: str) -> str:
     return _FAMILIES.get(find_kind(declared, dialect), "")
 
 
-def _may_equal(column: Column, key: _Key, dialect: str) -> bool:
+def _may_equal(column: Column, key: Key, dialect: str) -> bool:
     """Whether the types fit; in SQLite a text column may hold numbers."""
     families = {type_family(side.type, dialect) for side in (column, key.column)} - {"any"}
     return "" not in families and (len(families) < 2 or dialect == "sqlite")
@@ -136,8 +130,8 @@ class _KeyNames:
     """Keys by the words of their table's name, and by the words of their own name."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        self._by_table: dict[Words, dict[str, list[_Key]]] = {}
-        self._by_column: dict[Words, dict[str, list[_Key]]] = {}
+        self._by_table: dict[Words, dict[str, list[Key]]] = {}
+        self._by_column: dict[Words, dict[str, list[Key]]] = {}
         for table in tables:
             for key in _find_keys(table):
                 self._add(self._by_table, read_name(table.name), key)
@@ -146,10 +140,10 @@ class _KeyNames:
                     self._add(self._by_column, words, key)
 
     @staticmethod
-    def _add(names: dict[Words, dict[str, list[_Key]]], words: Words, key: _Key) -> None:
+    def _add(names: dict[Words, dict[str, list[Key]]], words: Words, key: Key) -> None:
         names.setdefault(words, {}).setdefault(key.table.schema, []).append(key)
 
-    def rank(self, table: Table, column: Column) -> Iterator[tuple[int, _Key]]:
+    def rank(self, table: Table, column: Column) -> Iterator[tuple[int, Key]]:
         """The keys that the column's name may mean, with their ranks."""
         words = read_name(column.name)
         stem = _drop_reference_words(words)
@@ -171,7 +165,7 @@ class _KeyNames:
                     yield 2 * start + 1, key
 
 
-def _choose(schemas: dict[str, list[_Key]], schema: str) -> Sequence[_Key]:
+def _choose(schemas: dict[str, list[Key]], schema: str) -> Sequence[Key]:
     """The keys in the schema, or else the only one in any other; none if they are too many."""
     found = schemas.get(schema)
     if found is None:
@@ -180,20 +174,20 @@ def _choose(schemas: dict[str, list[_Key]], schema: str) -> Sequence[_Key]:
     return found if len(found) <= _MOST_TARGETS else ()
 
 
-def _find_keys(table: Table) -> Iterator[_Key]:
+def _find_keys(table: Table) -> Iterator[Key]:
     """The table's primary key; if none is declared, the columns that are named like one."""
     name = read_name(table.name)
     for at, column in enumerate(table.columns):
         if table.primary_key:
             if table.primary_key == (column.name,):
-                yield _Key(table, column, True)
+                yield Key(table, column, True)
             continue
         words = read_name(column.name)
         stem = _drop_reference_words(words)
         # "stuid" cannot be split into words.
         is_named_so = stem != words or (words and words[-1].endswith("id"))
         if is_named_so and (at == 0 or stem == name or not stem):
-            yield _Key(table, column, False)
+            yield Key(table, column, False)
 
 
 def _drop_reference_words(words: Words) -> Words:
@@ -246,20 +240,19 @@ def infer_keys(
 
 def _refers_back(candidate: KeyCandidate, found: Mapping[tuple[str, str], KeyCandidate]) -> bool:
     """Whether a key found from the target's column refers to this table."""
-    other = found.get((candidate.target.qualified, candidate.target_column))
-    return other is not None and other.target == candidate.table
+    other = found.get((candidate.key.table.qualified, candidate.key.column.name))
+    return other is not None and other.key.table == candidate.table
 
 
 def _is_confirmed(candidate: KeyCandidate, sampler: SourceDatabase[Any]) -> bool:
+    target, column = candidate.key.table, candidate.key.column.name
     least = _LEAST_SAMPLED_EXACT if candidate.rank < 2 else _LEAST_SAMPLED
-    if candidate.target.schema != candidate.table.schema:
+    if target.schema != candidate.table.schema:
         least = _LEAST_SAMPLED_OTHER_SCHEMA
-    containment = sampler.contain(
-        candidate.table, candidate.column, candidate.target, candidate.target_column
-    )
+    containment = sampler.contain(candidate.table, candidate.column, target, column)
     return (
         containment is not None
         and containment.sampled >= least
         and containment.found >= _LEAST_FOUND * containment.sampled
-        and (candidate.is_primary or sampler.is_unique(candidate.target, candidate.target_column))
+        and (candidate.key.is_primary or sampler.is_unique(target, column))
     )

@@ -212,7 +212,7 @@ def plan_joins(question: str, context: SchemaContext, links: Sequence[SchemaLink
     if not terminals:
         return JoinPlan()
     names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))
-    positions = find_joins(graph, terminals) if len(terminals) > 1 else frozenset()
+    positions = graph.connect(terminals) if len(terminals) > 1 else frozenset()
     keys = [graph.keys[at] for at in sorted(positions)]
     roles = _find_roles(terminals[0], keys, named)
     plan = write_path(terminals[0], keys, roles, names, context.dialect)
@@ -279,38 +279,26 @@ class JoinGraph:
         costs = (cost for at in keys for _, _, cost in self.graph.edges(at, data="weight"))
         return float(sum(costs))
 
+    def connect(self, tables: Sequence[str], without: int | None = None) -> frozenset[int]:
+        """The cheapest set of keys (their positions) that joins two or more tables.
 
-def find_joins(join_graph: JoinGraph, terminals: Sequence[str]) -> frozenset[int]:
-    """The cheapest set of keys (their positions) that joins two or more connected tables."""
-    return _connect(join_graph.graph, terminals)
+        Empty if there is none, or none ``without`` one of the keys.
+        """
+        graph = self.graph
+        if without is not None:
+            graph = graph.copy()
+            graph.remove_node(without)
+        component = nx.node_connected_component(graph, tables[0])
+        if not component.issuperset(tables):
+            return frozenset()
+        if len(tables) == 2:
+            nodes = next(nx.shortest_simple_paths(graph, *tables, weight="weight"))
+        else:
+            # A copy, because networkx filters a view at every access.
+            nodes = steiner_tree(graph.subgraph(component).copy(), tables, method="mehlhorn")
+        return frozenset(node for node in nodes if isinstance(node, int))
 
-
-def are_connected(join_graph: JoinGraph, tables: Sequence[str]) -> bool:
-    """Whether keys connect all of the tables."""
-    return _reaches(join_graph.graph, tables)
-
-
-def is_only_way(join_graph: JoinGraph, terminals: Sequence[str], keys: frozenset[int]) -> bool:
-    """Whether no other set of keys joins the tables at the cost of ``keys``."""
-    for left_out in keys:
-        graph = join_graph.graph.copy()
-        graph.remove_node(left_out)
-        if _reaches(graph, terminals):
-            other = _connect(graph, terminals)
-            if join_graph.cost(other) <= join_graph.cost(keys):
-                return False
-    return True
-
-
-def _reaches(graph: nx.Graph, tables: Sequence[str]) -> bool:
-    return bool(nx.node_connected_component(graph, tables[0]).issuperset(tables))
-
-
-def _connect(graph: nx.Graph, terminals: Sequence[str]) -> frozenset[int]:
-    if len(terminals) == 2:
-        nodes = next(nx.shortest_simple_paths(graph, *terminals, weight="weight"))
-    else:
-        # A copy, because networkx filters a view at every access.
-        component = nx.node_connected_component(graph, terminals[0])
-        nodes = steiner_tree(graph.subgraph(component).copy(), terminals, method="mehlhorn")
-    return frozenset(node for node in nodes if isinstance(node, int))
+    def is_only_way(self, tables: Sequence[str], keys: frozenset[int]) -> bool:
+        """Whether no other set of keys joins the tables at the cost of ``keys``."""
+        others = (self.connect(tables, without=key) for key in keys)
+        return not any(other and self.cost(other) <= self.cost(keys) for other in others)

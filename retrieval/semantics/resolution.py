@@ -17,13 +17,7 @@ from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
 from nl2sql.words import content_words
-from retrieval.joins.planner import (
-    JoinGraph,
-    are_connected,
-    find_joins,
-    is_only_way,
-    write_path,
-)
+from retrieval.joins.planner import JoinGraph, write_path
 from retrieval.semantics.semantics_file import (
     Dimension,
     Filter,
@@ -65,14 +59,14 @@ class JoinFinder:
         if len(tables) < 2:
             return ()
         graph = self._graph
-        if not are_connected(graph, tables):
+        best = graph.connect(tables)
+        if not best:
             raise UnusableDefinition(
                 f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
                 "[a.x = b.y]",
                 _PLACE,
             )
-        best = find_joins(graph, tables)
-        if not is_only_way(graph, tables, best):
+        if not graph.is_only_way(tables, best):
             raise UnusableDefinition(
                 f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
                 "is meant under joins, as [a.x = b.y]",

@@ -14,15 +14,15 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from nl2sql.catalog import Catalog, Column
+from nl2sql.catalog import Catalog
 from nl2sql.words import count, split_words
 from nl2sql.yaml_file import read_packaged
-from retrieval.index_store.value_store import ColumnKey, ValueStore
+from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
 from retrieval.values.phrases import fold_text
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, load_codes
@@ -76,16 +76,16 @@ _TABLE_TIMEOUT_MS = 5000
 Progress = Callable[[int, int], None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ValuesReport:
     """The result of a run. ``skipped`` has pairs of ``schema.table.column`` and a reason.
 
     ``columns`` and ``values`` count everything stored.
     """
 
-    columns: int = 0
-    values: int = 0
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    columns: int
+    values: int
+    skipped: Sequence[tuple[str, str]] = ()
 
     def describe(self) -> str:
         """One line with the counts, and the reasons for columns without values.
@@ -116,117 +116,96 @@ async def refresh_values(
     DatabaseUnavailable if the database does not answer.
     """
     database = catalog.database
-    report = ValuesReport()
     stored = await store.marks(database)
-    run = _Refresh(catalog, store, reader, synonyms, tuple(skip), report)
+    skipped: list[tuple[str, str]] = []
+    chosen: list[TextColumn] = []
+    # How long each table has taken so far.
+    spent_ms: Counter[str] = Counter()
     with reader:
-        await run.run(stored, progress)
-    await store.publish(database)
-    report.columns, report.values = await store.count(database)
-    return report
-
-
-@dataclass(frozen=True, slots=True)
-class _Refresh:
-    """One run of a refresh."""
-
-    catalog: Catalog
-    store: ValueStore
-    reader: SourceDatabase[Any]
-    synonyms: Synonyms
-    skip: tuple[str, ...]
-    report: ValuesReport
-
-    async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> None:
-        """Updates the stored values."""
-        surveyed = await asyncio.to_thread(
-            self.reader.survey,
-            self.catalog.tables,
-            most=MOST_DISTINCT,
-            longest=_LONGEST_VALUE,
-        )
-        chosen = [column for column in surveyed if self._may_read(column)]
-        wanted = {(column.table.qualified, column.column) for column in chosen}
-        gone = [key for key in stored if key not in wanted]
-        if gone:
-            await self.store.forget(self.catalog.database, gone)
-        # How long each table has taken so far.
-        spent_ms: dict[str, float] = {}
-        for done, column in enumerate(chosen, start=1):
-            mark = self._mark(column)
-            known = stored.get((column.table.qualified, column.column))
-            if known is not None and mark and known[0] == mark:
-                if known[1]:
-                    self.report.skipped.append((column.qualified, known[1]))
+        for column in await asyncio.to_thread(
+            reader.survey, catalog.tables, most=MOST_DISTINCT, longest=_LONGEST_VALUE
+        ):
+            if objection := find_objection(column.qualified, column.column, skip):
+                skipped.append((column.qualified, objection))
             else:
-                await self._read(column, mark, spent_ms)
+                chosen.append(column)
+        wanted = {(column.table.qualified, column.column) for column in chosen}
+        if gone := [key for key in stored if key not in wanted]:
+            await store.forget(database, gone)
+        for done, column in enumerate(chosen, start=1):
+            words = synonyms.values.get(column.qualified, {})
+            mark = _mark(column, words)
+            known, note = stored.get((column.table.qualified, column.column), ("", ""))
+            if not mark or mark != known:
+                found = await _read(column, reader, spent_ms)
+                note = found.reason if isinstance(found, Unreadable) else ""
+                values = () if isinstance(found, Unreadable) else found
+                aliases = _find_aliases(column, values, words)
+                place = (column.table.qualified, column.column)
+                await store.put(database, place, mark, values, aliases, note=note)
+            if note:
+                skipped.append((column.qualified, note))
             progress(done, len(chosen))
+    await store.publish(database)
+    return ValuesReport(*await store.count(database), skipped)
 
-    def _may_read(self, column: TextColumn) -> bool:
-        objection = find_objection(column.qualified, column.column, self.skip)
-        if objection:
-            self.report.skipped.append((column.qualified, objection))
-        return not objection
 
-    def _mark(self, column: TextColumn) -> str:
-        """A hash of all that determines the stored values; empty if changes are unknown."""
-        if not column.mark:
-            return ""
-        parts = (
-            str(_FORMAT_VERSION),
-            column.mark,
-            column.objection,
-            f"{MOST_DISTINCT} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
-            self._find_column(column).comment,
-            repr(sorted(self.synonyms.values.get(column.qualified, {}).items())),
-        )
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+def _mark(column: TextColumn, synonyms: Mapping[str, Sequence[str]]) -> str:
+    """A hash of all that determines the stored values; empty if changes are unknown."""
+    if not column.mark:
+        return ""
+    parts = (
+        str(_FORMAT_VERSION),
+        column.mark,
+        column.objection,
+        f"{MOST_DISTINCT} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
+        _read_comment(column),
+        repr(sorted(synonyms.items())),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    async def _read(self, column: TextColumn, mark: str, spent_ms: dict[str, float]) -> None:
-        table = column.table
-        found: tuple[str, ...] | Unreadable
-        left_ms = _TABLE_TIMEOUT_MS - int(spent_ms.get(table.qualified, 0))
-        if column.objection:
-            found = Unreadable(column.objection)
-        elif left_ms <= 0:
-            found = Unreadable(f"its table took longer than {_TABLE_TIMEOUT_MS} ms")
-        else:
-            start = time.monotonic()
-            found = await asyncio.to_thread(
-                self.reader.read,
-                table,
-                column.column,
-                most=MOST_DISTINCT + 1,
-                longest=_LONGEST_VALUE,
-                timeout_ms=left_ms,
-            )
-            took_ms = (time.monotonic() - start) * 1000
-            if isinstance(found, Unreadable) and found.timed_out:
-                took_ms = _TABLE_TIMEOUT_MS
-            spent_ms[table.qualified] = spent_ms.get(table.qualified, 0) + took_ms
-        if not isinstance(found, Unreadable) and len(found) > MOST_DISTINCT:
-            found = Unreadable(f"more than {MOST_DISTINCT} distinct values")
-        key, database = (table.qualified, column.column), self.catalog.database
-        if isinstance(found, Unreadable):
-            self.report.skipped.append((column.qualified, found.reason))
-            await self.store.put(database, key, mark, note=found.reason)
-            return
-        values = sorted(value for value in found if _is_storable(value))
-        # The column `name` is called like its table.
-        called = table.name if split_words(column.column) == ["name"] else column.column
-        aliases = find_aliases(
-            called,
-            values,
-            self._find_column(column).comment,
-            self.synonyms.values.get(column.qualified, {}),
-        )
-        await self.store.put(database, key, mark, values, aliases)
 
-    @staticmethod
-    def _find_column(column: TextColumn) -> Column:
-        found = column.table.column(column.column)
-        assert found is not None
+async def _read(
+    column: TextColumn, reader: SourceDatabase[Any], spent_ms: Counter[str]
+) -> tuple[str, ...] | Unreadable:
+    """The column's values, sorted."""
+    table = column.table.qualified
+    left_ms = _TABLE_TIMEOUT_MS - spent_ms[table]
+    if column.objection:
+        return Unreadable(column.objection)
+    if left_ms <= 0:
+        return Unreadable(f"its table took longer than {_TABLE_TIMEOUT_MS} ms")
+    start = time.monotonic()
+    found = await asyncio.to_thread(
+        reader.read,
+        column.table,
+        column.column,
+        most=MOST_DISTINCT + 1,
+        longest=_LONGEST_VALUE,
+        timeout_ms=left_ms,
+    )
+    spent_ms[table] += int((time.monotonic() - start) * 1000)
+    if isinstance(found, Unreadable):
+        if found.timed_out:
+            spent_ms[table] = _TABLE_TIMEOUT_MS
         return found
+    if len(found) > MOST_DISTINCT:
+        return Unreadable(f"more than {MOST_DISTINCT} distinct values")
+    return tuple(sorted(value for value in found if _is_storable(value)))
+
+
+def _find_aliases(
+    column: TextColumn, values: Sequence[str], synonyms: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    # The column `name` is called like its table.
+    called = column.table.name if split_words(column.column) == ["name"] else column.column
+    return find_aliases(called, values, _read_comment(column), synonyms)
+
+
+def _read_comment(column: TextColumn) -> str:
+    found = column.table.column(column.column)
+    assert found is not None
+    return found.comment
 
 
 def _is_storable(value: str) -> bool:
@@ -261,7 +240,7 @@ def find_aliases(
     for stored, words in synonyms.items():
         if (value := own.get(stored.lower())) is not None:
             found.update(dict.fromkeys(words, value))
-    for code, meaning in _read_comment(comment):
+    for code, meaning in _read_meanings(comment):
         if (value := own.get(code.lower())) is not None:
             for words in _OR.split(meaning):
                 found.setdefault(words, value)
@@ -279,7 +258,7 @@ def find_aliases(
     return {words: value for words, value in found.items() if fold_text(words) != fold_text(value)}
 
 
-def _read_comment(comment: str) -> list[tuple[str, str]]:
+def _read_meanings(comment: str) -> list[tuple[str, str]]:
     return [
         (match["code"], match["words"].strip(" '\""))
         for match in _MEANING.finditer(comment)

@@ -19,7 +19,7 @@ def find(*tables: Table, keys: tuple[ForeignKey, ...] = (), **catalog: str) -> s
     return {
         (
             f"{candidate.table.qualified}({candidate.column})",
-            f"{candidate.target.qualified}({candidate.target_column})",
+            f"{candidate.key.table.qualified}({candidate.key.column.name})",
         )
         for group in groups
         for candidate in group

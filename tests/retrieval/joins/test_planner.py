@@ -10,7 +10,7 @@ import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.types import JoinPlan, SchemaContext, SchemaLink, ValueMatch
-from retrieval.joins.planner import JoinGraph, find_joins, is_only_way, plan_joins
+from retrieval.joins.planner import JoinGraph, plan_joins
 from retrieval.linking.rules import link_by_rules
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.retrieval.semantics.files import REVENUE
@@ -212,7 +212,7 @@ def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
     terminals = draw.sample(tables, min(len(tables), draw.randint(2, 5)))
     if len(terminals) < 2:
         return
-    way = find_joins(join_graph, terminals)
+    way = join_graph.connect(terminals)
     tree = nx.Graph(
         (at, table)
         for at in way
@@ -227,5 +227,5 @@ def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
 def test_a_second_way_at_the_same_cost_is_noticed(keys: int, is_only: bool) -> None:
     parallel = [ForeignKey(f"k{at}", "s.a", (f"{at}_id",), "s.b", ("id",)) for at in range(keys)]
     join_graph = JoinGraph(["s.a", "s.b"], parallel)
-    way = find_joins(join_graph, ["s.a", "s.b"])
-    assert is_only_way(join_graph, ["s.a", "s.b"], way) is is_only
+    way = join_graph.connect(["s.a", "s.b"])
+    assert join_graph.is_only_way(["s.a", "s.b"], way) is is_only
