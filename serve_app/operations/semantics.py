@@ -15,7 +15,8 @@ from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
 from nl2sql.yaml_file import suggest
 from retrieval.indexing import list_describable
-from retrieval.semantics.importing.importer import LeftOut, import_definitions
+from retrieval.semantics.importing.importer import import_definitions
+from retrieval.semantics.importing.models import LeftOut
 from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import Problem, SemanticsFile
 from serve_app.composition.database_kinds import read_allowlist

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nl2sql.sql.names import enquote
-from retrieval.semantics.importing.models import Cube
+from retrieval.semantics.importing.models import Cube, LeftOut
 from retrieval.semantics.sql_parts import UnusableDefinition
 
 _Json = Mapping[str, Any]
@@ -21,13 +21,25 @@ _TABLE = ("schema_name", "alias")
 _TABLES = ("model", "seed", "snapshot", "source")
 
 
-def read_dbt(manifest: _Json) -> list[Cube]:
-    """All semantic models with the metrics, and the tables with their descriptions.
+def read_dbt(manifest: _Json, left_out: list[LeftOut]) -> list[Cube]:
+    """All semantic models with their metrics, and the tables with their descriptions.
 
-    Metrics that belong to no semantic model make one more.
+    Metrics that belong to no semantic model are left out.
     """
-    read = (*_Project(manifest).read_models(), *_read_tables(manifest))
-    return [Cube.model_validate(each) for each in read]
+    project = _Project(manifest)
+    found = {name: _read_model(model) for name, model in project.models.items()}
+    for name, metric in project.metrics.items():
+        try:
+            model, member = project.read_metric(name)
+        except UnusableDefinition as misfit:
+            left_out.append(LeftOut(name, str(misfit)))
+            continue
+        told = {"label": metric.get("label"), "description": metric.get("description")}
+        found[model]["measures"].append(member | told)
+    for name, (model, measure) in project.measures.items():
+        if name not in project.metrics:
+            found[model]["measures"].append(measure)
+    return [Cube.model_validate(each) for each in (*found.values(), *_read_tables(manifest))]
 
 
 def _read_tables(manifest: _Json) -> Iterator[dict[str, Any]]:
@@ -63,58 +75,45 @@ def _by_name(values: Any) -> dict[str, _Json]:
     return {each["name"]: each for each in listed}
 
 
-def _find_primary(model: _Json) -> _Json:
-    primary = (each for each in model.get("entities") or () if each["type"] == "primary")
-    return next(primary, {})
+def _read_model(source: _Json) -> dict[str, Any]:
+    place = source.get("node_relation") or {}
+    entities = source.get("entities") or ()
+    primary: _Json = next((each for each in entities if each["type"] == "primary"), {})
+    return {
+        "name": source["name"],
+        "sql_table": enquote(*(place[key] for key in _TABLE if place.get(key))),
+        # A model without a column for its primary entity names it apart.
+        "entity": primary.get("name") or source.get("primary_entity"),
+        "key": primary.get("expr") or primary.get("name"),
+        "measures": [],
+        "dimensions": source.get("dimensions"),
+    }
 
 
-def _describe(misfit: Exception) -> str:
-    if isinstance(misfit, LookupError):
-        return f"it refers to {misfit}, which is not there"
-    return "it refers to itself" if isinstance(misfit, RecursionError) else str(misfit)
+def _limit(member: dict[str, Any], source: _Json) -> dict[str, Any]:
+    """``member`` with the filters of a reference to it as well."""
+    filters = [
+        {"sql": _DIMENSION.sub(r"{\1.\2}", each["where_sql_template"])}
+        for each in (source.get("filter") or {}).get("where_filters") or ()
+    ]
+    return member | {"filters": [*member.get("filters", ()), *filters]}
 
 
 class _Project:
-    """Members are plain values for ``Cube``."""
+    """Reads metrics as plain values for a ``Cube``'s measures."""
 
     def __init__(self, manifest: _Json) -> None:
-        self._models = _by_name(manifest["semantic_models"])
-        self._metrics = _by_name(manifest.get("metrics"))
-        self._measures = {
+        self.models = _by_name(manifest["semantic_models"])
+        self.metrics = _by_name(manifest.get("metrics"))
+        self.measures = {
             measure["name"]: (name, measure)
-            for name, model in self._models.items()
+            for name, model in self.models.items()
             for measure in model.get("measures") or ()
         }
 
-    def read_models(self) -> list[dict[str, Any]]:
-        """All semantic models, and what is wrong with metrics that belong to none."""
-        found = {name: self._read_model(model) for name, model in self._models.items()}
-        found["metrics"] = {"name": "metrics", "measures": []}
-        for name, metric in self._metrics.items():
-            try:
-                model, member = self._read_metric(name)
-            except (UnusableDefinition, LookupError, RecursionError) as misfit:
-                model, member = "metrics", {"name": name, "problem": _describe(misfit)}
-            told = {"label": metric.get("label"), "description": metric.get("description")}
-            found[model]["measures"].append(member | told)
-        for name, (model, measure) in self._measures.items():
-            if name not in self._metrics:
-                found[model]["measures"].append(measure)
-        return list(found.values())
-
-    def _read_model(self, source: _Json) -> dict[str, Any]:
-        place, primary = source.get("node_relation") or {}, _find_primary(source)
-        return {
-            "name": source["name"],
-            "sql_table": enquote(*(place[key] for key in _TABLE if place.get(key))),
-            "key": primary.get("expr") or primary.get("name"),
-            "measures": [],
-            "dimensions": source.get("dimensions"),
-        }
-
-    def _read_metric(self, name: str) -> tuple[str, dict[str, Any]]:
-        """The semantic model of a metric, and the metric as a measure."""
-        metric = self._metrics[name]
+    def read_metric(self, name: str) -> tuple[str, dict[str, Any]]:
+        """The semantic model of a metric, and the metric. Raises UnusableDefinition."""
+        metric = self.metrics[name]
         kind, params = metric["type"], metric["type_params"]
         if kind == "simple":
             model, member = self._read_simple(params)
@@ -122,14 +121,14 @@ class _Project:
             model, member = self._read_combined(params)
         else:
             raise UnusableDefinition(f"a {kind} metric needs a window or a join over time")
-        return model, self._limit(model, member, metric) | {"name": name}
+        return model, _limit(member, metric) | {"name": name}
 
     def _read_simple(self, params: _Json) -> tuple[str, dict[str, Any]]:
         used = params.get("measure") or {}
         own = params.get("metric_aggregation_params")
-        model, measure = (own["semantic_model"], own) if own else self._measures[used["name"]]
+        model, measure = (own["semantic_model"], own) if own else self.measures[used["name"]]
         sql = measure.get("expr") or measure.get("name")
-        return model, self._limit(model, {**params, **used, **measure, "expr": sql}, used)
+        return model, _limit({**params, **used, **measure, "expr": sql}, used)
 
     def _read_combined(self, params: _Json) -> tuple[str, dict[str, Any]]:
         # As MetricFlow computes a ratio: with decimals, and NULL over zero.
@@ -137,26 +136,12 @@ class _Project:
         used = {each.get("alias") or each["name"]: each for each in params.get("metrics") or ()}
         if not params.get("expr"):
             used = {key: params[key] for key in ("numerator", "denominator")}
-        inputs, models = {}, set()
-        for alias, each in used.items():
-            model, member = self._read_metric(each["name"])
-            models.add(model)
-            inputs[alias] = self._limit(model, {**each, **member}, each)
+        read = {alias: self.read_metric(each["name"]) for alias, each in used.items()}
+        models = {model for model, _ in read.values()}
         if len(models) > 1:
             raise UnusableDefinition("its measures are of several tables; a join would repeat rows")
-        return model, {"sql": sql, "inputs": inputs, "by_name": True}
-
-    def _limit(self, model: str, member: dict[str, Any], source: _Json) -> dict[str, Any]:
-        """``member`` with the filters of a reference to it as well."""
-        # A model without a column for its primary entity names it apart.
-        whole = self._models[model]
-        own = _find_primary(whole).get("name") or whole.get("primary_entity")
-
-        def refer(call: re.Match[str]) -> str:
-            return f"{{{'CUBE' if call[1] == own else call[1]}.{call[2]}}}"
-
-        filters = [
-            {"sql": _DIMENSION.sub(refer, each["where_sql_template"])}
-            for each in (source.get("filter") or {}).get("where_filters") or ()
-        ]
-        return member | {"filters": [*member.get("filters", ()), *filters]}
+        inputs = {
+            alias: _limit({**used[alias], **member}, used[alias])
+            for alias, (_, member) in read.items()
+        }
+        return models.pop(), {"sql": sql, "inputs": inputs, "by_name": True}

@@ -9,8 +9,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +21,7 @@ from nl2sql.words import content_words
 from nl2sql.yaml_file import read_yaml
 from retrieval.semantics.importing.dbt import read_dbt
 from retrieval.semantics.importing.mdl import read_mdl
-from retrieval.semantics.importing.models import Cube, Meaning, MeaningReader, Member
+from retrieval.semantics.importing.models import Cube, LeftOut, Meaning, MeaningReader, Member
 from retrieval.semantics.semantics_file import (
     SECTIONS,
     Semantics,
@@ -29,25 +29,18 @@ from retrieval.semantics.semantics_file import (
     parse_semantics,
     read_problem,
 )
-from retrieval.semantics.sql_parts import UnusableDefinition, join_lines
+from retrieval.semantics.sql_parts import UnusableDefinition
 
 _LONGEST = 300
 _UNREADABLE = (
     *(AttributeError, LookupError, OSError, RecursionError, SettingsError, TypeError, ValueError),
 )
+# The keys that are read of a file that has the first of them.
 _READ = (
-    *("semantic_models", "metrics", "models", "relationships", "cubes"),
-    *("nodes", "sources"),
+    ("semantic_models", "metrics", "nodes", "sources"),
+    ("models", "relationships", "cubes"),
+    ("cubes",),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something that is not imported, and why."""
-
-    what: str
-    reason: str
-
 
 # A section, a cube, its member, and that as a definition without a name.
 _Found = list[tuple[str, Cube, Member, dict[str, Any]]]
@@ -66,32 +59,30 @@ def import_definitions(
                     left_out.append(LeftOut(f"{path}: {cube.name}", "there is one already"))
         except _UNREADABLE as error:
             text = f"it is not what dbt, Cube or WrenAI write: {type(error).__name__}: {error}"
-            left_out.append(LeftOut(str(path), join_lines(text)[:_LONGEST]))
+            left_out.append(LeftOut(str(path), _shorten(text)))
     reader = MeaningReader(cubes, catalog)
     found: _Found = []
     descriptions: dict[str, str] = {}
     for cube in cubes.values():
-        members = [(section, each) for section in SECTIONS for each in getattr(cube, section)]
         try:
             table = reader.name_table(cube)
         except UnusableDefinition as misfit:
-            known = [(member.name, member.problem) for _, member in members if member.problem]
-            left_out += [LeftOut(f"{cube.name}.{name}", problem) for name, problem in known]
-            if not known:
-                left_out.append(LeftOut(cube.name, cube.find_unknown() or str(misfit)))
+            left_out.append(LeftOut(cube.name, cube.find_unknown() or str(misfit)))
             continue
         if reason := cube.find_unknown():
             left_out.append(LeftOut(cube.name, reason))
-        if text := _cut(cube.description, table, left_out):
+        if text := _shorten(cube.description):
             descriptions.setdefault(table, text)
-        for section, member in members:
+        for section, member in ((key, each) for key in SECTIONS for each in getattr(cube, key)):
             what = f"{cube.name}.{member.name}"
             try:
-                meaning = _read_member(reader, cube, member)
+                meaning = reader.read(cube, member)
+                if not (cube.public and member.public):
+                    raise UnusableDefinition("it is hidden there")
             except (UnusableDefinition, RecursionError) as misfit:
                 left_out.append(LeftOut(what, str(misfit)))
                 continue
-            text = _cut(member.description, what, left_out)
+            text = _shorten(member.description)
             if section != "dimensions" or not _is_column(meaning, member):
                 found.append((section, cube, member, _write_part(section, meaning, text)))
             elif text:
@@ -104,12 +95,9 @@ def import_definitions(
     return parse_semantics(content), tuple(left_out)
 
 
-def _cut(text: str, what: str, left_out: list[LeftOut]) -> str:
+def _shorten(text: str) -> str:
     """A description on one line, as long as the file allows."""
-    line = " ".join(text.split()).replace("`", "'")
-    if len(line) > _LONGEST:
-        left_out.append(LeftOut(f"{what}: description", f"cut after {_LONGEST} characters"))
-    return line[:_LONGEST]
+    return shorten(text.replace("`", "'"), _LONGEST, placeholder=" …")
 
 
 def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
@@ -118,22 +106,14 @@ def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
         left_out.append(LeftOut(str(path), "no models in a programming language are read"))
         return []
     content = json.loads(path.read_text(encoding="utf-8")) if is_json else read_yaml(path)
-    others = [key for key, value in content.items() if value and key not in _READ]
-    if others:
+    read = next((keys for keys in _READ if keys[0] in content), ())
+    if others := [key for key, value in content.items() if value and key not in read]:
         left_out.append(LeftOut(str(path), f"no definitions are in {', '.join(others)}"))
     if "semantic_models" in content:
-        return read_dbt(content)
+        return read_dbt(content, left_out)
     if is_json:
         return read_mdl(content)
     return [Cube.model_validate(each) for each in content.get("cubes") or ()]
-
-
-def _read_member(reader: MeaningReader, cube: Cube, member: Member) -> Meaning:
-    """Raises UnusableDefinition, also for what is hidden."""
-    meaning = reader.read(cube, member)
-    if not (cube.public and member.public):
-        raise UnusableDefinition("it is hidden there")
-    return meaning
 
 
 def _is_column(meaning: Meaning, dimension: Member) -> bool:

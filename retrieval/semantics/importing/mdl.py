@@ -13,31 +13,28 @@ from nl2sql.sql.names import enquote
 from retrieval.semantics.importing.models import Cube
 
 _Json = Mapping[str, Any]
-# Cubes have the first keys, metrics of older files the last one.
-_MEASURES = ("measures", "measure")
-_DIMENSIONS = ("dimensions", "timeDimensions", "dimension")
+_DIMENSIONS = ("dimensions", "timeDimensions")
 
 
 def read_mdl(manifest: _Json) -> list[Cube]:
-    """All models, with the measures of the cubes on them; of metrics, in older files."""
+    """All models, with the measures and dimensions of the cubes on them."""
     found = {model["name"]: _read_model(model) for model in manifest["models"]}
-    for cube in (*(manifest.get("cubes") or ()), *(manifest.get("metrics") or ())):
+    for cube in manifest.get("cubes") or ():
         # What is on a view has no table.
         base = found.setdefault(cube["baseObject"], _read_model({"name": cube["baseObject"]}))
         known = {each["name"] for each in base["dimensions"]}
-        for section, keys in (("measures", _MEASURES), ("dimensions", _DIMENSIONS)):
-            members = [each for key in keys for each in cube.get(key) or ()]
-            base[section] += [
-                _read_member(each) | {"by_name": True}
-                for each in members
-                if each["name"] not in known
-            ]
+        base["measures"] += map(_read_calculated, cube.get("measures") or ())
+        base["dimensions"] += [
+            _read_calculated(each)
+            for key in _DIMENSIONS
+            for each in cube.get(key) or ()
+            if each["name"] not in known
+        ]
     return [Cube.model_validate(each) for each in found.values()]
 
 
 def _read_model(model: _Json) -> dict[str, Any]:
-    table, keys = model.get("tableReference") or {}, model.get("primaryKey") or ()
-    key = keys if isinstance(keys, str) else next(iter(keys), "")
+    table, key = model.get("tableReference") or {}, model.get("primaryKey")
     columns = (each for each in model.get("columns") or () if not each.get("relationship"))
     return {
         "name": model["name"],
@@ -49,6 +46,10 @@ def _read_model(model: _Json) -> dict[str, Any]:
         "dimensions": [_read_member(each) for each in columns],
         **{key: model[key] for key in model if "Level" in key},
     }
+
+
+def _read_calculated(source: _Json) -> dict[str, Any]:
+    return _read_member({**source, "isCalculated": True})
 
 
 def _read_member(source: _Json) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class _Form(BaseModel):
 
 
 class Member(_Form):
-    """A dimension, measure or segment; ``problem`` says why it cannot be one of ours.
+    """A dimension, measure or segment.
 
     With ``by_name``, names in the SQL are members of the cube or of ``inputs`` without braces, too.
     A key that is not here is a problem.
@@ -83,13 +83,16 @@ class Member(_Form):
     primary_key: bool = False
     by_name: bool = False
     inputs: Mapping[str, Member] = {}
-    problem: str = ""
 
 
 class Cube(_Form):
-    """A table with its definitions by our sections; ``key`` is a column without NULL."""
+    """A table with its definitions by our sections.
+
+    ``entity`` is another name for it in SQL, ``key`` a column without NULL.
+    """
 
     name: str
+    entity: str = ""
     description: str = ""
     sql_table: str = ""
     sql: str = ""
@@ -98,6 +101,14 @@ class Cube(_Form):
     dimensions: tuple[Member, ...] = ()
     measures: tuple[Member, ...] = ()
     filters: tuple[Member, ...] = Field((), validation_alias="segments")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that is not imported, and why."""
+
+    what: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +123,7 @@ class Meaning:
 # Braces around the names make them names of members.
 _REFERENCE = re.compile(r"\{\s*(?:(\w+)\s*\.\s*)?(\w+)\s*\}")
 _ROWS = re.compile(r"count\(\s*(\*|1)\s*\)|sum\(\s*1\s*\)", re.IGNORECASE)
-_COLUMN = r'(?:\w+|"[^"]*")'
-_ALL_ROWS = re.compile(
-    rf'select (?:\*|{_COLUMN}(?:, ?{_COLUMN})*) from ((?:[^\s"]|"[^"]*")+)', re.IGNORECASE
-)
+_ALL_ROWS = re.compile(r'select \* from ((?:[^\s"]|"[^"]*")+)', re.IGNORECASE)
 
 
 class MeaningReader:
@@ -128,8 +136,8 @@ class MeaningReader:
 
     def read(self, cube: Cube, member: Member) -> Meaning:
         """The SQL of a member, and of a measure the rows that it is computed over."""
-        if problem := member.problem or member.find_unknown():
-            raise UnusableDefinition(problem)
+        if unknown := member.find_unknown():
+            raise UnusableDefinition(unknown)
         if member.type not in (*_AGGREGATES, *_PLAIN):
             raise UnusableDefinition(f"it is of type {member.type}, which definitions do not have")
         own = quote_name(member.name, self._catalog.dialect)
@@ -182,7 +190,7 @@ class MeaningReader:
     def _resolve(self, cube: Cube, column: exp.Column, member: Member | None) -> str:
         """The SQL of what ``{CUBE.name}``, ``{CUBE}.column`` or ``column`` refers to."""
         owner, name = column.table.strip("{}"), column.name.strip("{}")
-        if column.db or owner not in ("", "CUBE", cube.name):
+        if column.db or owner not in ("", "CUBE", cube.name, cube.entity):
             named = ".".join(part.name.strip("{}") for part in column.parts)
             raise UnusableDefinition(f"it refers to {named}, which is not of {cube.name}")
         members = {each.name: each for each in (*cube.measures, *cube.dimensions)}
