@@ -10,50 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from nl2sql.answers import QuestionEvent
 from nl2sql.protocols import Observer, Tracer
 from nl2sql.types import Progress
 
+_NOTHING = Progress("")
 
+
+@dataclass(slots=True)
 class _Watch:
-    """The progress of one question."""
+    """The progress of one question; ``requests`` are the model's of this stage, concurrent ones."""
 
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-        self._now = Progress("")
-        # The model's requests of this stage, which may be concurrent.
-        self._requests: dict[object, Progress] = {}
+    observer: Observer
+    now: Progress = _NOTHING
+    requests: dict[object, Progress] = field(default_factory=dict)
 
-    def enter(self, stage: str, total: int) -> None:
-        self._requests.clear()
-        self._report(Progress(stage, total=total))
-
-    def count(self) -> None:
-        self._report(replace(self._now, done=self._now.done + 1))
-
-    def sample(self, request: object, progress: Progress) -> None:
-        self._requests[request] = progress
-        parts = self._requests.values()
-        self._report(
-            Progress(
-                self._now.stage,
-                done=sum(part.done for part in parts),
-                total=sum(part.total for part in parts),
-                prompt_tokens_read=sum(part.prompt_tokens_read for part in parts),
-                prompt_tokens=sum(part.prompt_tokens for part in parts),
-                answer_tokens=sum(part.answer_tokens for part in parts),
-            )
-        )
-
-    def report(self, event: QuestionEvent) -> None:
-        self._observer.observe(event)
-
-    def _report(self, progress: Progress) -> None:
-        if progress != self._now:
-            self._now = progress
-            self._observer.observe(progress)
+    def show(self, progress: Progress) -> None:
+        if progress != self.now:
+            self.now = progress
+            self.observer.observe(progress)
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -77,25 +54,37 @@ def is_observed() -> bool:
 def enter_stage(stage: str, total: int = 0) -> None:
     """Reports the start of a stage, with ``total`` candidates to work on."""
     if (watch := _WATCH.get()) is not None:
-        watch.enter(stage, total)
+        watch.requests.clear()
+        watch.show(Progress(stage, total=total))
 
 
 def count_done() -> None:
     """Reports that the stage has finished one more candidate."""
     if (watch := _WATCH.get()) is not None:
-        watch.count()
+        watch.show(replace(watch.now, done=watch.now.done + 1))
 
 
 def report(event: QuestionEvent) -> None:
     """Reports an event of the question."""
     if (watch := _WATCH.get()) is not None:
-        watch.report(event)
+        watch.observer.observe(event)
 
 
 def report_sampling(request: object, progress: Progress) -> None:
     """Reports the progress of one model request of the current stage; any object identifies it."""
     if (watch := _WATCH.get()) is not None:
-        watch.sample(request, progress)
+        watch.requests[request] = progress
+        parts = watch.requests.values()
+        watch.show(
+            Progress(
+                watch.now.stage,
+                done=sum(part.done for part in parts),
+                total=sum(part.total for part in parts),
+                prompt_tokens_read=sum(part.prompt_tokens_read for part in parts),
+                prompt_tokens=sum(part.prompt_tokens for part in parts),
+                answer_tokens=sum(part.answer_tokens for part in parts),
+            )
+        )
 
 
 _TRACER: ContextVar[Tracer | None] = ContextVar("tracer", default=None)

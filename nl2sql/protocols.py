@@ -302,10 +302,3 @@ class Conversations(Protocol):
     async def record(self, question: Question, answer: Answer) -> None:
         """Keep a question as it was asked, and how it ended. Raise Unavailable."""
         ...
-
-    async def delete(self, principal: Principal, session: str = "") -> tuple[int, int]:
-        """Delete a conversation of the principal, or all; return their and the questions' number.
-
-        Raise Unavailable.
-        """
-        ...

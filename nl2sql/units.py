@@ -46,8 +46,6 @@ _UNITS = {
     "percent": ("percent", "%"),
     "cent": ("cents", ""),
 }
-SECONDS = {"millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
-"""Unit of time in the singular → how many seconds it has."""
 # ISO 4217: the currencies that are traded most; the first five also end names.
 _CURRENCIES = (
     "EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF CAD AUD NZD INR BRL MXN KRW SGD HKD TRY ZAR"
@@ -99,21 +97,3 @@ def read_unit(name: str, comment: str) -> str:
     """
     told = _TOLD.search(comment)
     return _SIGNS[told["unit"]] if told else _find_ending(name)[1]
-
-
-_TIMES = re.compile(rf"\b(?:in|of|,)\s+({'|'.join(SECONDS)})s\b|^({'|'.join(SECONDS)})s\b", re.I)
-
-
-def read_seconds(name: str, comment: str) -> float | None:
-    """How many seconds the unit of a column has; None if it is no length of time.
-
-    >>> read_seconds("wait_ms", ""), read_seconds("Minutes", ""), read_seconds("start_minute", "")
-    (0.001, 60.0, None)
-    >>> read_seconds("length", "Length of the track in seconds"), read_seconds("wait", "Days")
-    (1.0, 86400.0)
-    """
-    told = _TIMES.search(comment)
-    if told is not None:
-        return SECONDS[next(filter(None, told.groups())).lower()]
-    unit = find_unit(name) or find_unit(f"its_{name}")
-    return SECONDS.get(unit.removesuffix("s"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from nl2sql.sql.column_kinds import TEXTS
-from nl2sql.sql.expression_form import list_conjuncts
+from nl2sql.sql.nodes import list_conjuncts
 from ranking.query import ColumnUse, Query
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)

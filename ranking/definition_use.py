@@ -6,13 +6,15 @@ written differently is not recognised, so a candidate that uses no definition ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
 from nl2sql.catalog import Table
-from nl2sql.sql.expression_form import list_conjuncts, write_form
+from nl2sql.sql.nodes import find_all, list_conjuncts
+from nl2sql.sql.normal_form import FormWriter, Rule, UnresolvedForm
 from nl2sql.types import Definition, SchemaContext
 from ranking.query import Query, read_candidate
 
@@ -76,12 +78,53 @@ def _has(query: Query, meant: Query, part: exp.Expr) -> bool:
     return any(tables & set(_list_tables(query, node)) for node in found)
 
 
-def _write(query: Query, node: exp.Expr) -> str | None:
-    def name(column: exp.Column) -> str | None:
-        use = query.resolve(column)
-        return use.name if use is not None else None
+class _NamedForm(FormWriter):
+    """Writes an expression with whole names for columns; the operands of + and * are sorted."""
 
-    return write_form(node, name, query.dialect)
+    def __init__(self, node: exp.Expr, dialect: str, names: Mapping[int, str]) -> None:
+        super().__init__(node, dialect)
+        self._names = names
+
+    def _column(self, node: exp.Expr, select: exp.Select | None) -> str:
+        return self._names[id(node)]
+
+    def _chain(self, node: exp.Expr, select: exp.Select | None) -> str:
+        operands = sorted(self._node(each, select) for each in _list_operands(node, type(node)))
+        return f"{type(node).__name__}({' '.join(operands)})"
+
+    RULES: ClassVar[dict[type[exp.Expr], Rule]] = {
+        **FormWriter.RULES,
+        exp.Column: _column,
+        exp.Add: _chain,
+        exp.Mul: _chain,
+    }
+
+
+def _list_operands(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    inner = node.unnest()
+    if type(inner) is kind:
+        yield from _list_operands(inner.this, kind)
+        yield from _list_operands(inner.expression, kind)
+    else:
+        yield inner
+
+
+def _write(query: Query, node: exp.Expr) -> str | None:
+    """The form of an expression, equal for those that differ in aliases and spelling only.
+
+    None if a column is unknown, it contains a query, or it is nested too deeply.
+    """
+    names: dict[int, str] = {}
+    for column in find_all(node, exp.Column):
+        if (use := query.resolve(column)) is None:
+            return None
+        names[id(column)] = use.name
+    if next(find_all(node, exp.Query), None) is not None:
+        return None
+    try:
+        return _NamedForm(node, query.dialect, names).write()
+    except (UnresolvedForm, RecursionError):
+        return None
 
 
 def _list_tables(query: Query, node: exp.Expr) -> Iterator[str]:

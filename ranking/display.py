@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from nl2sql.catalog import Table, find_labels
-from nl2sql.sql.expression_form import list_conjuncts
+from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
 from ranking.query import ColumnUse, Query

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from evaluation.metrics.query_gaps import find_gap
 from evaluation.runs.records import QuestionRecord
-from nl2sql.sql.query_gaps import find_gap
 
 RIGHT, NOT_JUDGED = "right", "not judged"
 

@@ -1,6 +1,4 @@
 """The report of runs, as tables and as Markdown."""
 
-from evaluation.report.markdown import render_markdown
-from evaluation.report.sections import Run
-
-__all__ = ["Run", "render_markdown"]
+from evaluation.report.markdown import render_markdown as render_markdown
+from evaluation.report.sections import Run as Run

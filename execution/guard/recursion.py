@@ -27,7 +27,7 @@ from execution.guard.value_sizes import (
 )
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.scopes import Resolution, Source, Unresolved, refuse_node
-from nl2sql.sql.expression_form import list_conjuncts
+from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Violation
 
 

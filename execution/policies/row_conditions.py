@@ -16,8 +16,8 @@ from sqlglot import exp
 from execution.policies.access import Access
 from execution.policies.parameters import Bound, BoundValue
 from execution.policies.rules import TableRule
-from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.names import quote_name
+from nl2sql.sql.nodes import list_conjuncts
 
 _MOST_VALUES = 12
 _LONGEST_TEXT = 80

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.languages import list_words, load_lexicon
-from nl2sql.languages.context import PRONOUNS, depends_on_context, list_phrases
+from nl2sql.languages.context import NO_SPACES, PRONOUNS, continues_another, list_phrases
 from nl2sql.languages.detection import find_language, list_stop_words
 from nl2sql.languages.english import list_english
 from nl2sql.prompts import render_text
@@ -25,6 +25,8 @@ from nl2sql.words import fold_text, split_words
 _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
 _ANSWER_TOKENS = 96
+_FRAGMENT_WORDS = 3
+_FRAGMENT_SIGNS = 8
 # Words that a rewriting may add.
 _FILLING = list_english("filling")
 _ANSWER_START = "Whole question:"
@@ -85,6 +87,25 @@ class FollowUps:
             prompt_tokens=completions.prompt_tokens,
             completion_tokens=completions.completion_tokens,
         )
+
+
+def depends_on_context(text: str) -> bool:
+    """True for a connecting beginning, a fragment, or a pronoun without an antecedent.
+
+    >>> [depends_on_context(text) for text in ("And last year?", "in Germany", "Who are they?")]
+    [True, True, True]
+    >>> [depends_on_context(text) for text in ("How many singers?", "Customers and their city")]
+    [False, False]
+    """
+    plain, language = fold_text(text), find_language(text)
+    asking = list_phrases("questioning", language)
+    if language in NO_SPACES:
+        is_short = 0 < len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
+        is_part = is_short and not any(word in plain for word in asking)
+    else:
+        words = plain.split()
+        is_part = 0 < len(words) <= _FRAGMENT_WORDS and not set(asking).intersection(words)
+    return is_part or continues_another(text)
 
 
 def build_prompt(

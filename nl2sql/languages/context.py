@@ -19,30 +19,9 @@ PRONOUNS = list_english("pronouns")
 # "Those who" refers to what follows it.
 _RELATIVE = list_english("relative")
 _PREPOSITIONS = list_english("prepositions")
-_FRAGMENT_WORDS = 3
 _SHORT_WORDS = 8
-# Chinese and Japanese, where a word is a sign or two.
-_FRAGMENT_SIGNS = 8
-_NO_SPACES: frozenset[Language] = frozenset({"zh", "ja"})
-
-
-def depends_on_context(text: str) -> bool:
-    """True for a connecting beginning, a fragment, or a pronoun without an antecedent.
-
-    >>> [depends_on_context(text) for text in ("And last year?", "in Germany", "Who are they?")]
-    [True, True, True]
-    >>> [depends_on_context(text) for text in ("How many singers?", "Customers and their city")]
-    [False, False]
-    """
-    plain, language = fold_text(text), find_language(text)
-    asking = list_phrases("questioning", language)
-    if language in _NO_SPACES:
-        is_short = 0 < len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
-        is_part = is_short and not any(word in plain for word in asking)
-    else:
-        words = plain.split()
-        is_part = 0 < len(words) <= _FRAGMENT_WORDS and not set(asking).intersection(words)
-    return is_part or continues_another(text)
+NO_SPACES: frozenset[Language] = frozenset({"zh", "ja"})
+"""Chinese and Japanese, where a word is a sign or two."""
 
 
 def continues_another(text: str) -> bool:
@@ -57,7 +36,7 @@ def continues_another(text: str) -> bool:
         return False
     starts = list_phrases("following", language)
     asking = list_phrases("questioning", language)
-    if language in _NO_SPACES:
+    if language in NO_SPACES:
         return plain.startswith(starts)
     if any(f"{plain} ".startswith(f"{start} ") for start in starts):
         return True

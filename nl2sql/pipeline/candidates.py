@@ -63,9 +63,11 @@ async def derive(
     stages: Stages, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
 ) -> Ranking:
     """The ranking with the candidates derived from its leaders; the same if there are none."""
-    parents = _find_parents(ranking)
-    if not parents:
+    # Also those of the same group: of two that find nothing, one is close.
+    found = [assessment for assessment in ranking.assessments if assessment.result is not None]
+    if not found:
         return ranking
+    parents = tuple(assessment.candidate for assessment in found[:_PARENTS])
     known = tuple(assessment.candidate.sql for assessment in ranking.assessments)
     derived = await stages.repairer.derive(question, context, plan, parents, known)
     if not derived:
@@ -76,9 +78,3 @@ async def derive(
     return await stages.ranker.rank(
         question, (*ranking.assessments, *assessed), samples=ranking.samples
     )
-
-
-def _find_parents(ranking: Ranking) -> tuple[Candidate, ...]:
-    """The best candidates, also those of the same group: of two that find nothing, one is close."""
-    found = [assessment for assessment in ranking.assessments if assessment.result is not None]
-    return tuple(assessment.candidate for assessment in found[:_PARENTS])

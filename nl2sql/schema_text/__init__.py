@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from nl2sql.schema_text.ddl import render_schema
-from nl2sql.schema_text.writer import MESSAGE_MARKS, SchemaWriter, WrittenSchema
-
-__all__ = ["MESSAGE_MARKS", "SchemaWriter", "WrittenSchema", "render_schema"]
+from nl2sql.schema_text.ddl import render_schema as render_schema
+from nl2sql.schema_text.writer import (
+    MESSAGE_MARKS as MESSAGE_MARKS,
+    SchemaWriter as SchemaWriter,
+    WrittenSchema as WrittenSchema,
+)

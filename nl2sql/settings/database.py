@@ -6,15 +6,13 @@ three slashes before a relative path, four before an absolute one.
 
 from __future__ import annotations
 
-import os
 from datetime import date
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit, urlunsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from nl2sql.errors import SettingsError
-from nl2sql.settings.section import Section
+from nl2sql.settings.section import Section, read_variable
 
 _SQLITE = "sqlite:///"
 _DUCKDB = "duckdb:///"
@@ -85,13 +83,8 @@ class ConnectionSettings(Section):
         """The URL with its password. Raises SettingsError when the variable is not set."""
         if not self.password_env:
             return self.url
-        if self.password_env not in os.environ:
-            raise SettingsError(
-                f"The environment variable {self.password_env} is not set.",
-                hint=f"It holds the password for {self.url}.",
-            )
         parts = urlsplit(self.url)
-        password = quote(os.environ[self.password_env], safe="")
+        password = quote(read_variable(self.password_env, f"the password for {self.url}"), safe="")
         netloc = f"{parts.username or ''}:{password}@{parts.netloc.rpartition('@')[2]}"
         return urlunsplit(parts._replace(netloc=netloc))
 

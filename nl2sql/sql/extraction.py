@@ -182,7 +182,7 @@ def extract_sql(text: str, dialect: str = "postgres") -> str:
     >>> extract_sql("Sure!\\n```sql\\nSELECT 1;\\n```\\nDone.")
     'SELECT 1'
     """
-    for turn in _TURN.split(_drop_thinking(text).lstrip("\ufeff\u200b")):
+    for turn in _TURN.split(_THOUGHT.sub("", _THINKING.sub("", text)).lstrip("\ufeff\u200b")):
         answer = _MARKS.sub("\n", turn)
         for part in (*_choose_block(answer, dialect), *_list_blocks(answer)):
             if sql := _find_query(part, dialect):
@@ -245,10 +245,6 @@ def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
     found = [_find_query(block, dialect) for block in reversed(blocks[-_MOST_BLOCKS:])]
     queries = [sql for sql in found if sql]
     return tuple(sorted(queries, key=lambda sql: not is_query(sql, dialect)))[:1]
-
-
-def _drop_thinking(text: str) -> str:
-    return _THOUGHT.sub("", _THINKING.sub("", text))
 
 
 def _list_blocks(answer: str) -> Iterator[str]:

@@ -53,6 +53,20 @@ def list_selects(query: exp.Expr | None) -> Iterator[exp.Select]:
         yield query
 
 
+def list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """The parts of a condition that AND connects, whatever the brackets.
+
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> where = parse_one("SELECT 1 FROM t WHERE (a AND (b OR c))", "postgres").args["where"]
+    >>> [part.sql() for part in list_conjuncts(where.this)]
+    ['a', '(b OR c)']
+    """
+    inner = condition.unnest()
+    if isinstance(inner, exp.And):
+        return [*list_conjuncts(inner.this), *list_conjuncts(inner.expression)]
+    return [condition]
+
+
 def read_identifier(node: object, dialect: str) -> str:
     """The folded name that the database reads in an identifier; empty for any other node.
 

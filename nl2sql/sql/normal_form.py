@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -36,6 +36,10 @@ _KEYWORDS = frozenset(
     "current_catalog current_date current_role current_schema current_time current_timestamp "
     "current_user default localtime localtimestamp session_user system_user user".split()
 )
+
+
+Rule: TypeAlias = Callable[[Any, exp.Expr, exp.Select | None], str]
+"""A method that writes a node inside a SELECT."""
 
 
 class FormWriter:
@@ -85,7 +89,7 @@ class FormWriter:
     def _node(self, node: Any, select: exp.Select | None) -> str:
         """The form of a node inside ``select``."""
         if isinstance(node, exp.Expr):
-            rule = self._RULES.get(type(node))
+            rule = self.RULES.get(type(node))
             return rule(self, node, select) if rule else self._plain(node, select)
         if isinstance(node, list):
             return ",".join([self._node(child, select) for child in node])
@@ -157,7 +161,7 @@ class FormWriter:
         return self._node(node.this, select)
 
     def _symmetric(self, node: exp.Expr, select: exp.Select | None) -> str:
-        if not _has_only(node, "this", "expression"):
+        if any(value for name, value in node.args.items() if name not in ("this", "expression")):
             return self._plain(node, select)
         operands = sorted((self._node(node.this, select), self._node(node.expression, select)))
         return f"{type(node).__name__}({' '.join(operands)})"
@@ -215,9 +219,7 @@ class FormWriter:
             return None
         return None if column.table else self._ordering[id(select)].get(self._fold(column.this))
 
-    _RULES: ClassVar[
-        dict[type[exp.Expr], Callable[[FormWriter, exp.Expr, exp.Select | None], str]]
-    ] = {
+    RULES: ClassVar[dict[type[exp.Expr], Rule]] = {
         exp.Literal: _literal,
         exp.Var: _var,
         exp.Identifier: _identifier,
@@ -232,11 +234,6 @@ class FormWriter:
         exp.Select: _select,
         exp.With: _refuse,
     }
-
-
-def _has_only(node: exp.Expr, *names: str) -> bool:
-    """Whether a node has no other arguments than these."""
-    return all(name in names for name, value in node.args.items() if value)
 
 
 # A service normalises the same few queries repeatedly: in rounds, in repairs, in votes.

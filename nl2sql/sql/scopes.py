@@ -103,6 +103,17 @@ def name_ctes(tree: exp.Expr, fold: Fold) -> frozenset[str]:
     return frozenset(fold(cte.args["alias"].this) for cte in find_all(tree, exp.CTE))
 
 
+def name_table(column: exp.Column) -> None:
+    """Writes its table in place of the alias, if the query says which it is."""
+    select = column.find_ancestor(exp.Select)
+    sources = read_sources(select, fold_case) if select else {}
+    names = [column.table.lower()] if column.table else list(sources)
+    source = sources.get(names[0]) if len(names) == 1 else None
+    if source and source.table:
+        column.set("table", source.table.this.copy())
+        column.set("db", source.table.args.get("db"))
+
+
 def list_outputs(query: exp.Expr) -> list[exp.Expr]:
     """The output expressions of a query; for a UNION, those of its first query."""
     while isinstance(query, exp.SetOperation | exp.Subquery):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from nl2sql.catalog import Table
-from nl2sql.sql.expression_form import list_conjuncts
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_conjuncts
 from nl2sql.types import ValueMatch, spell_value
 from repair.autocorrect.select_scopes import SelectScope
 from repair.derive.conditions import has_aggregate

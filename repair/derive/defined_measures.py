@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from nl2sql.sql.expression_form import list_conjuncts
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_conjuncts
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition
 from repair.autocorrect.select_scopes import SelectScope, SelectSource

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from nl2sql.catalog import find_labels
-from nl2sql.sql.expression_form import list_conjuncts
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_conjuncts
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import KeyNeighbour

@@ -10,11 +10,14 @@ from sqlglot import exp
 
 from nl2sql.languages.english import NUMBER_WORDS
 from nl2sql.sql.nodes import find_all
-from nl2sql.units import SECONDS, read_seconds
+from nl2sql.units import find_unit
 from repair.autocorrect.select_scopes import SelectScope
 from repair.derive.original import Original
 
-_UNIT = "|".join(unit for unit in SECONDS)
+# Unit of time in the singular → how many seconds it has.
+_SECONDS = {"millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+_UNIT = "|".join(_SECONDS)
+_TOLD = re.compile(rf"\b(?:in|of|,)\s+({_UNIT})s\b|^({_UNIT})s\b", re.IGNORECASE)
 _NUMBER = rf"\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)}|half an?|an?"
 # "Of the last 30 days" is no length of time, "a second run" neither; "an hour and a half" and "half
 # of an hour" are other ones.
@@ -25,7 +28,7 @@ _DURATION = re.compile(
 )
 _ASKED = re.compile(rf"\b(?:how many|number of|total|in)\s+(?P<unit>{_UNIT})s\b", re.IGNORECASE)
 # How a number that was said may stand in a query: in another unit, or with zeros too many.
-_RATIOS = frozenset(one / other for one in SECONDS.values() for other in SECONDS.values()).union(
+_RATIOS = frozenset(one / other for one in _SECONDS.values() for other in _SECONDS.values()).union(
     10.0**zeros for zeros in range(3, 7)
 )
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -48,7 +51,7 @@ def _convert_literals(original: Original) -> Iterator[exp.Expr]:
     if len(said) != 1:
         return
     number = _read_number(said[0]["number"])
-    wanted = number * SECONDS[said[0]["unit"].lower()]
+    wanted = number * _SECONDS[said[0]["unit"].lower()]
     for scope in original.scopes:
         compared = [
             (node, own)
@@ -92,7 +95,7 @@ def _convert_figures(original: Original) -> Iterator[exp.Expr]:
     asked = {found["unit"].lower() for found in _ASKED.finditer(original.question)}
     if len(asked) != 1:
         return
-    wanted = SECONDS[asked.pop()]
+    wanted = _SECONDS[asked.pop()]
     for scope in original.outermost:
         figures = [
             figure for it in scope.select.expressions for figure in find_all(it, exp.AggFunc)
@@ -137,4 +140,19 @@ def _is_shown(whole: exp.Expr) -> bool:
 def _find_seconds(original: Original, scope: SelectScope, node: exp.Expr) -> float | None:
     """How many seconds the unit of a column has; None for other expressions and columns."""
     column = original.find_column(node, scope)
-    return read_seconds(column.name, column.comment) if column is not None else None
+    return _read_seconds(column.name, column.comment) if column is not None else None
+
+
+def _read_seconds(name: str, comment: str) -> float | None:
+    """How many seconds the unit of a column has; None if it is no length of time.
+
+    >>> _read_seconds("wait_ms", ""), _read_seconds("Minutes", ""), _read_seconds("at_minute", "")
+    (0.001, 60.0, None)
+    >>> _read_seconds("length", "Length of the track in seconds"), _read_seconds("wait", "Days")
+    (1.0, 86400.0)
+    """
+    told = _TOLD.search(comment)
+    if told is not None:
+        return _SECONDS[next(filter(None, told.groups())).lower()]
+    unit = find_unit(name) or find_unit(f"its_{name}")
+    return _SECONDS.get(unit.removesuffix("s"))

@@ -17,7 +17,7 @@ from sqlglot import exp
 from nl2sql.catalog import Catalog
 from nl2sql.sql.nodes import read_identifier
 from nl2sql.sql.parsing import parse_one
-from nl2sql.sql.query_gaps import name_table
+from nl2sql.sql.scopes import name_table
 from nl2sql.words import split_words
 from retrieval.examples.pairs import Pair
 from retrieval.examples.parameters import Parameter

@@ -14,7 +14,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from nl2sql.catalog import Catalog, ForeignKey
-from nl2sql.sql.expression_form import list_conjuncts
+from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
 from nl2sql.words import content_words
 from retrieval.joins.planner import JoinGraph, write_path

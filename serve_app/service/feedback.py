@@ -14,11 +14,11 @@ from typing import Literal
 
 from sqlglot.errors import SqlglotError
 
+from evaluation.metrics.query_gaps import GapKind, find_gap, write_condition
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.expectations.said_texts import list_numbers
 from nl2sql.protocols import Guard
-from nl2sql.sql.query_gaps import GapKind, find_gap, write_condition
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
 from nl2sql.words import content_words, split_words

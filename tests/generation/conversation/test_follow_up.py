@@ -12,11 +12,11 @@ from data.demo_erp import TRANSLATIONS
 from generation.conversation.follow_up import (
     FollowUps,
     build_prompt,
+    depends_on_context,
     pick_interpretation,
     read_rewriting,
 )
 from nl2sql.errors import EngineUnavailable, PromptTooLong
-from nl2sql.languages.context import depends_on_context
 from nl2sql.types import Rewriting, Turn
 from tests.fakes import FakeEngine, build_question, build_settings
 from tests.golden import ARROW, load_cases, load_text, render_golden

@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.expectations.said_texts import is_said
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
-from nl2sql.sql.scopes import fold_case, name_ctes, read_sources
+from nl2sql.sql.scopes import fold_case, name_ctes, name_table
 
 GapKind: TypeAlias = Literal["table", "value", "definition", "other"]
 
@@ -106,17 +106,6 @@ def write_condition(sql: str, names: Collection[str], dialect: str) -> str:
             name_table(column)
         found[whole.sql(dialect, comments=False)] = None
     return " AND ".join(found)
-
-
-def name_table(column: exp.Column) -> None:
-    """Writes its table in place of the alias, if the query says which it is."""
-    select = column.find_ancestor(exp.Select)
-    sources = read_sources(select, fold_case) if select else {}
-    names = [column.table.lower()] if column.table else list(sources)
-    source = sources.get(names[0]) if len(names) == 1 else None
-    if source and source.table:
-        column.set("table", source.table.this.copy())
-        column.set("db", source.table.args.get("db"))
 
 
 def _list_values(tree: exp.Expr) -> Iterator[tuple[str, str]]:
