@@ -20,7 +20,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -36,8 +35,6 @@ from serve_app.batch.storage import Folder
 _FILE = "job.json"
 _QUESTIONS = "questions.parquet"
 _RESULTS = re.compile(r"([0-9]{6,})\.parquet")
-# Of Python objects at a time, while questions are stored.
-_CHUNK_ROWS = 50_000
 
 
 class JobSpec(BaseModel):
@@ -138,15 +135,10 @@ def create_job(
         raise SettingsError(
             f"{output.path} holds files, but no job.", hint="Name a new or an empty folder."
         )
-    remaining = complete_ids(questions)
-    chunks = []
-    while chunk := list(islice(remaining, _CHUNK_ROWS)):
-        chunks.append(build_questions_table(chunk))
-    if not chunks:
-        raise SettingsError(f"{spec.input} holds no questions.")
-    table = pa.concat_tables(chunks)
     # Caches of a database, and the engine's of its prompts, serve the questions that follow.
-    table = table.sort_by("database")
+    table = build_questions_table(list(complete_ids(questions))).sort_by("database")
+    if not len(table):
+        raise SettingsError(f"{spec.input} holds no questions.")
     block_rows = choose_block_rows(len(table))
     buffer = pa.BufferOutputStream()
     parquet.write_table(table, buffer, row_group_size=block_rows)

@@ -134,13 +134,6 @@ def _print_record(record: Mapping[str, Any]) -> None:
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
             print_table(value, title=key.replace("_", " "))
-        elif (
-            isinstance(value, dict)
-            and value
-            and all(isinstance(each, dict) for each in value.values())
-        ):
-            rows = [{key: name} | inner for name, inner in value.items()]
-            print_table(rows)
         else:
             say(f"{key.replace('_', ' ')}: {show_value(value)}")
 

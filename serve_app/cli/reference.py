@@ -6,20 +6,18 @@ come from the descriptions in the settings, the commands and the OpenAPI documen
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import typer
 from typer.main import get_command
 
 from serve_app.cli.app import COMMANDS, app, load_command
 from serve_app.cli.output import JSON_HELP, JSON_OPTION
-from serve_app.http.app import build_http_app
+from serve_app.http.app import build_routes
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import PageServices, Services
 from serve_app.settings import Settings
@@ -140,17 +138,7 @@ def read_openapi() -> dict[str, Any]:
     settings = Settings.model_validate(_ONE_FILE)
     queries = QueryService(settings, nothing, {})
     page = PageServices(*[nothing] * len(dataclasses.fields(PageServices)))
-    http_app = build_http_app(Services(settings, queries, nothing, nothing, page))
-
-    async def fetch() -> httpx.Response:
-        transport = httpx.ASGITransport(app=http_app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            return await client.get("/openapi.json")
-
-    response = asyncio.run(fetch())
-    response.raise_for_status()
-    description: dict[str, Any] = response.json()
-    return description
+    return build_routes(Services(settings, queries, nothing, nothing, page)).openapi()
 
 
 def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nl2sql.errors import DatabaseUnavailable
+from nl2sql.errors import DatabaseUnavailable, Unavailable
 from quorumsql.client import connect
 from quorumsql.contract.status import StatusResponse
 from quorumsql.loopback import is_loopback
@@ -33,7 +33,6 @@ from serve_app.operations.background import (
     spawn_service,
     spawned_process,
     stop_spawned,
-    wait_until_ready,
 )
 from serve_app.settings import Settings
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 # The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
-_LAST_STEP = "Ray Serve with the language model"
 # The exit codes of shells for a program that a signal ended.
 _INTERRUPTED, _TERMINATED = 130, 143
 
@@ -100,14 +98,14 @@ def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
 
 
 def _serve_in_background(cli: CliContext) -> None:
-    """Starts the service in another process, which shows here how it prepares, and waits for it."""
-    settings = cli.settings
-    if spawned_process(settings.home) is None:
-        _check(settings)
-        spawn_service(settings.home, partial(_serve_here, cli))
-    with TerminalReporter().step(_LAST_STEP) as step:
-        wait_until_ready(service_url(settings), settings.home)
-        step.finish(f"ready at {service_url(settings)}")
+    """Starts the service in another process, which shows here how it starts until it is ready."""
+    if spawned_process(cli.settings.home) is not None:
+        raise Unavailable(
+            "A service runs in the background, but is not ready.",
+            hint=f"`{_name_command(cli)} status` says why; `serve --stop` stops it.",
+        )
+    _check(cli.settings)
+    spawn_service(cli.settings.home, partial(_serve_here, cli))
 
 
 def _check(settings: Settings) -> None:
@@ -136,12 +134,12 @@ def _print_next_steps(cli: CliContext, how_to_stop: str) -> None:
     )
 
 
-def _serve_here(cli: CliContext, tell_prepared: Callable[[], None] = lambda: None) -> None:
+def _serve_here(cli: CliContext, tell_ready: Callable[[], None] = lambda: None) -> None:
     settings = cli.settings
     # As Ray's own handler does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
-        _start(settings, tell_prepared)
+        _start(settings, tell_ready)
     except (KeyboardInterrupt, SystemExit) as stopped:
         say("Stopped before the service was ready.")
         is_interrupted = isinstance(stopped, KeyboardInterrupt)
@@ -162,7 +160,7 @@ def _serve_here(cli: CliContext, tell_prepared: Callable[[], None] = lambda: Non
         stop_service()
 
 
-def _start(settings: Settings, tell_prepared: Callable[[], None]) -> None:
+def _start(settings: Settings, tell_ready: Callable[[], None]) -> None:
     """Returns when the service is ready. Ray starts beside our imports and the preparation."""
     from serve_app.ray.starting import start_serve_beside
 
@@ -172,11 +170,11 @@ def _start(settings: Settings, tell_prepared: Callable[[], None]) -> None:
 
     try:
         wiring = _prepare(settings, reporter)
-        started.result()  # while whoever waits for us in the background still hears of an error
-        tell_prepared()
-        with reporter.step(_LAST_STEP) as step:
+        started.result()
+        with reporter.step("Ray Serve with the language model") as step:
             run_application(wiring)
             step.finish(f"ready at {service_url(settings)}")
+        tell_ready()
     except BaseException:
         wait((started,))
         stop_service()

@@ -69,16 +69,13 @@ async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter:
 
     Skips a database without an index. Raises DatabaseUnavailable, PolicyError, SettingsError.
     """
-    for name in databases:
-        if wiring.settings.databases[name].demo:
-            with suppress(IndexUnavailable):  # indexing reported the reason
-                await _seed(wiring, name, reporter)
-
-
-async def _seed(wiring: Wiring, name: str, reporter: Reporter) -> None:
-    async with open_examples(wiring) as examples:
-        if await examples.has_any(name):
-            return
-    with as_file(data.demo_erp.EXAMPLES) as path:
-        pairs = read_pairs(path)
-    await add_examples(wiring, name, pairs, wiring.settings.identity.principal(), reporter)
+    demos = [name for name in databases if wiring.settings.databases[name].demo]
+    for name in demos:
+        with suppress(IndexUnavailable):  # indexing reported the reason
+            async with open_examples(wiring) as examples:
+                has_any = await examples.has_any(name)
+            if not has_any:
+                with as_file(data.demo_erp.EXAMPLES) as path:
+                    pairs = read_pairs(path)
+                local = wiring.settings.identity.principal()
+                await add_examples(wiring, name, pairs, local, reporter)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
 from generation.models.progress import PullProgress
-from generation.models.registry import ModelEntry, load_embedder
+from generation.models.registry import load_embedder
 from generation.models.store import ModelStore
 from nl2sql.settings import ModelSettings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
@@ -55,31 +54,23 @@ class Models:
         folder = self.build_embedder_store(progress).pull(load_embedder().name)
         return next(folder.glob("*.safetensors"))
 
-    def find_embedder(self) -> Path | None:
-        """The default embedding model if it is on this machine; never uses the network."""
+    def has_embedder(self) -> bool:
+        """Whether the default embedding model is on this machine; never uses the network."""
         with suppress(FileNotFoundError):
-            return find_installed_weights()
-        return self.build_embedder_store().find(load_embedder().name)
+            return find_installed_weights().exists()
+        return self.build_embedder_store().find(load_embedder().name) is not None
 
     def build_embedder_store(self, progress: PullProgress | None = None) -> ModelStore:
         """The store of the embedding model, if it is not installed as a package."""
-        entry = load_embedder()
-        return self._build_store(EMBEDDER, progress, {entry.name: entry})
+        entry, folder = load_embedder(), self.settings.home / "models"
+        return ModelStore(folder, EMBEDDER, progress=progress, registry={entry.name: entry})
 
     def build_model_store(
         self, progress: PullProgress | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of weights under ``home``, in ``form`` or that of the engine used here."""
-        return self._build_store(form or (OPENVINO if self._is_openvino else SAFETENSORS), progress)
-
-    def _build_store(
-        self,
-        form: Form,
-        progress: PullProgress | None,
-        registry: Mapping[str, ModelEntry] | None = None,
-    ) -> ModelStore:
-        folder = self.settings.home / "models"
-        return ModelStore(folder, form, progress=progress, registry=registry)
+        form = form or (OPENVINO if self._is_openvino else SAFETENSORS)
+        return ModelStore(self.settings.home / "models", form, progress=progress)
 
     @property
     def adapter(self) -> Path | None:

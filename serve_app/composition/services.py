@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nl2sql.protocols import Engine, Probe
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.audit_store import AuditStore
@@ -29,10 +27,6 @@ from serve_app.service.tools import ToolService
 from serve_app.service.trials import TrialService
 from serve_app.service.usage import UsageMeter
 from serve_app.settings import Settings
-from serve_app.settings.identity import IdentitySettings
-
-if TYPE_CHECKING:
-    from serve_app.service.identity.provider import ProviderLogin
 
 
 def build_services(
@@ -108,15 +102,19 @@ def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
     )
     keys = ApiKeyStore(store) if identity.api_keys else None
     verifier = JwtVerifier(identity.jwt) if identity.jwt.is_used else None
-    sign_ins = None
+    sign_ins = provider = None
     if settings.page.enabled and identity.needs_token:
+        if identity.login.is_used and verifier is not None:
+            from serve_app.service.identity.provider import ProviderLogin
+
+            provider = ProviderLogin(identity, verifier)
         sign_ins = SignIns(
             identity,
             SignInStore(store),
             hours=settings.page.sign_in_hours,
             keys=keys,
             verifier=verifier,
-            provider=_build_provider(identity, verifier),
+            provider=provider,
         )
     return IdentityParts(
         Identifier(identity, keys, verifier, sign_ins),
@@ -128,13 +126,3 @@ def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
             else None,
         ),
     )
-
-
-def _build_provider(
-    identity: IdentitySettings, verifier: JwtVerifier | None
-) -> ProviderLogin | None:
-    if not identity.login.is_used or verifier is None:
-        return None
-    from serve_app.service.identity.provider import ProviderLogin
-
-    return ProviderLogin(identity, verifier)

@@ -23,7 +23,7 @@ from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import Parts, render_json, render_rows, render_with_rows, split
 from serve_app.service.progress_queue import ProgressQueue
-from serve_app.service.rendering import EVENT_KINDS, build_event
+from serve_app.service.rendering import build_event
 
 EVENT_STREAM = "text/event-stream"
 # Something is sent at least every two seconds, also by a busy machine.
@@ -80,10 +80,7 @@ async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> Asy
     is_told = False
     async for event in queue.follow(task, silence_s=SILENCE_S):
         is_told = True
-        if event is None:
-            yield (_BEAT,)
-        else:
-            yield render_event(EVENT_KINDS[type(event)], await _render(event))
+        yield (_BEAT,) if event is None else await _render(event)
     try:
         kind, content = "answer", task.result()
     except ClientGone:
@@ -98,12 +95,15 @@ async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> Asy
 async def _render(event: QuestionEvent) -> Parts:
     if isinstance(event, Answered):
         return await run_in_results_thread(_render_rows, event)
-    return (render_json(build_event(event).model_dump(exclude={"event"})),)
+    told = build_event(event)
+    return render_event(told.event, (render_json(told.model_dump(exclude={"event"})),))
 
 
 def _render_rows(event: Answered) -> Parts:
     without = replace(event, result=replace(event.result, rows=()))
-    return render_with_rows(build_event(without), render_rows(event.result), exclude={"event"})
+    told = build_event(without)
+    rows = render_rows(event.result)
+    return render_event(told.event, render_with_rows(told, rows, exclude={"event"}))
 
 
 def render_event(kind: str, content: Parts) -> Parts:

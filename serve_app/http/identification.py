@@ -6,7 +6,7 @@ in, which brings one, and signing out, which also deletes the cookie of a sign-i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -22,6 +22,7 @@ from serve_app.settings.identity import IdentitySettings
 
 if TYPE_CHECKING:
     # Ray's proxy imports this module, and must not load the drivers of the index.
+    from serve_app.service.identity.identifier import Identifier
     from serve_app.service.usage import UsageMeter
 
 
@@ -37,17 +38,6 @@ _FOREIGN = render_problem(
 )
 
 
-class RequestIdentifier(Protocol):
-    """Finds the principal of a request."""
-
-    async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
-        """The principal; None if another process decides. Raises Unauthenticated, Unavailable.
-
-        The cookie of a sign-in counts where there is no ``authorization``.
-        """
-        ...
-
-
 class ProxyIdentifier:
     """For a process without the index: checks what the settings alone can decide.
 
@@ -60,7 +50,10 @@ class ProxyIdentifier:
         self._settings = settings
 
     async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
-        """See ``RequestIdentifier.identify``."""
+        """The principal; None if another process decides. Raises Unauthenticated.
+
+        The cookie of a sign-in counts where there is no ``authorization``.
+        """
         settings = self._settings
         if not settings.needs_token:
             return settings.principal()
@@ -82,7 +75,7 @@ class Identification:
     def __init__(
         self,
         app: ASGIApp,
-        identifier: RequestIdentifier,
+        identifier: Identifier | ProxyIdentifier,
         meter: UsageMeter | None = None,
         metadata: ResourceMetadata | None = None,
     ) -> None:

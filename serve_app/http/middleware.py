@@ -19,7 +19,6 @@ from serve_app.http.identification import (
     SIGN_OUT,
     Identification,
     ProxyIdentifier,
-    RequestIdentifier,
 )
 from serve_app.http.origins import HostRule, OriginCheck
 from serve_app.http.page_files import PageFiles
@@ -27,6 +26,7 @@ from serve_app.http.resource_metadata import ResourceMetadata
 from serve_app.settings import Settings
 
 if TYPE_CHECKING:
+    from serve_app.service.identity.identifier import Identifier
     from serve_app.service.usage import UsageMeter
 
 # The response headers that a page of an allowed origin may read.
@@ -43,7 +43,7 @@ def add_middleware(
     app: ASGIApp,
     settings: Settings,
     *,
-    identifier: RequestIdentifier | None = None,
+    identifier: Identifier | None = None,
     meter: UsageMeter | None = None,
 ) -> ASGIApp:
     """The application behind all checks.
@@ -58,8 +58,8 @@ def add_middleware(
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):
         metadata = ResourceMetadata(issuer, serve.public_url)
-    identifier = identifier or ProxyIdentifier(settings.identity)
-    app = Identification(app, identifier, meter, metadata)
+    known = identifier or ProxyIdentifier(settings.identity)
+    app = Identification(app, known, meter, metadata)
     if settings.page.enabled:
         # Before the token is checked: the page itself asks for one.
         app = PageFiles(app)

@@ -7,8 +7,7 @@ it. Imports nothing of the index: Ray's HTTP proxy uses it too.
 
 from __future__ import annotations
 
-from typing import Literal
-
+from starlette.responses import Response
 from starlette.types import Scope
 
 from serve_app.http.headers import find_header
@@ -17,7 +16,7 @@ from serve_app.http.origins import is_own_origin
 NAME = "quorumsql_session"
 # Of a sign-in at the identity provider that has begun. Its answer comes from another site.
 PENDING_NAME = "quorumsql_attempt"
-ATTEMPT_S = 600.0
+_ATTEMPT_S = 600
 _ATTEMPT_PATH = "/sign-in"
 _SAFE_METHODS = ("GET", "HEAD")
 
@@ -36,39 +35,28 @@ def read_cookie(scope: Scope, name: str = NAME) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def write_cookie(value: str, *, lasts_s: float, is_secure: bool) -> str:
-    """The ``Set-Cookie`` header of a sign-in; an empty value deletes the cookie.
+def set_cookie(response: Response, value: str, *, lasts_s: float, is_secure: bool) -> None:
+    """Sets the cookie of a sign-in; an empty value deletes it.
 
     ``SameSite=Strict``: links from other sites open the page, which holds no data, and its own
     requests then carry the cookie.
-
-    >>> write_cookie("abc", lasts_s=60, is_secure=True)
-    'quorumsql_session=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure'
     """
-    return _write(NAME, value, "/", lasts_s, "Strict", is_secure)
+    response.set_cookie(
+        NAME, value, int(lasts_s), httponly=True, samesite="strict", secure=is_secure
+    )
 
 
-def write_pending_cookie(value: str, *, is_secure: bool) -> str:
-    """The ``Set-Cookie`` header of an attempt; an empty value deletes the cookie.
-
-    >>> write_pending_cookie("", is_secure=False)
-    'quorumsql_attempt=; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax'
-    """
-    lasts_s = ATTEMPT_S if value else 0.0
-    return _write(PENDING_NAME, value, _ATTEMPT_PATH, lasts_s, "Lax", is_secure)
-
-
-def _write(
-    name: str,
-    value: str,
-    path: str,
-    lasts_s: float,
-    same_site: Literal["Strict", "Lax"],
-    is_secure: bool,
-) -> str:
-    secure = "; Secure" if is_secure else ""
-    attributes = f"Path={path}; Max-Age={int(lasts_s)}; HttpOnly; SameSite={same_site}{secure}"
-    return f"{name}={value}; {attributes}"
+def set_pending_cookie(response: Response, value: str, *, is_secure: bool) -> None:
+    """Sets the cookie of an attempt; an empty value deletes it."""
+    response.set_cookie(
+        PENDING_NAME,
+        value,
+        _ATTEMPT_S if value else 0,
+        path=_ATTEMPT_PATH,
+        httponly=True,
+        samesite="lax",
+        secure=is_secure,
+    )
 
 
 def is_from_page(scope: Scope) -> bool:

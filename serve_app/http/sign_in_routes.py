@@ -19,8 +19,8 @@ from serve_app.http.route_parts import Caller, Responses, describe_responses, re
 from serve_app.http.sign_in_cookie import (
     PENDING_NAME,
     read_cookie,
-    write_cookie,
-    write_pending_cookie,
+    set_cookie,
+    set_pending_cookie,
 )
 from serve_app.service.identity.sign_ins import HOME, SignIns, begin_sign_in, read_pending_sign_in
 from serve_app.service.identity.static_tokens import SignInMethod, list_sign_in_methods
@@ -57,10 +57,6 @@ class SignOutRequest(RequestModel):
 
 _METHODS: Responses = {200: {"description": "How.", "model": SignInMethodsResponse}}
 _OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
-_NO_PROVIDER: Responses = {
-    404: {"description": "No identity provider is configured (`identity.login`)."},
-    422: {"description": "The request is invalid."},
-}
 _SIGNED_IN: Responses = {
     **describe_responses(
         "Signed in; the cookie identifies further requests.", None, 413, status=204
@@ -75,21 +71,6 @@ _SIGNED_OUT: Responses = {
     401: {"description": "With `everywhere`: nobody is signed in."},
 }
 _ME = describe_responses("The principal.", PrincipalResponse)
-_AT_PROVIDER: Responses = {
-    303: {
-        "description": "To the provider; to `/?sign_in=unavailable` if it does not answer. The "
-        "provider returns the browser to `/sign-in/callback`."
-    },
-    **_NO_PROVIDER,
-}
-_RETURNED: Responses = {
-    303: {
-        "description": "Signed in, with the cookie, and to the address in the page; or to "
-        "`/?sign_in=` with `cancelled`, `refused`, `unavailable` or `too_many`, and the log says "
-        "why."
-    },
-    **_NO_PROVIDER,
-}
 
 
 def build_sign_in_router(
@@ -121,10 +102,11 @@ def build_sign_in_router(
     @router.post(SIGN_IN, summary="Sign in", status_code=204, responses=_SIGNED_IN)
     async def sign_in(body: SignInRequest, request: Request) -> Response:
         known = find_sign_ins()
-        new = await known.sign_in(body.token.strip(), find_address(request))
+        cookie, lasts_s = await known.sign_in(body.token.strip(), find_address(request))
         await known.end(read_cookie(request.scope))
-        header = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
-        return Response(status_code=204, headers={"Set-Cookie": header})
+        response = Response(status_code=204)
+        set_cookie(response, cookie, lasts_s=lasts_s, is_secure=is_secure(request))
+        return response
 
     @router.post(SIGN_OUT, summary="Sign out", status_code=204, responses=_SIGNED_OUT)
     async def sign_out(body: SignOutRequest, request: Request) -> Response:
@@ -134,22 +116,15 @@ def build_sign_in_router(
             await sign_ins.end_all(principal or await sign_ins.identify(cookie))
         elif sign_ins is not None:
             await sign_ins.end(cookie)
-        gone = write_cookie("", lasts_s=0, is_secure=is_secure(request))
-        return Response(status_code=204, headers={"Set-Cookie": gone})
+        response = Response(status_code=204)
+        set_cookie(response, "", lasts_s=0, is_secure=is_secure(request))
+        return response
 
-    @router.get(
-        PROVIDER,
-        summary="Sign in at the identity provider",
-        status_code=303,
-        response_class=RedirectResponse,
-        responses=_AT_PROVIDER,
-    )
+    # Both for browsers alone, which they redirect: no part of the interface for programs.
+    @router.get(PROVIDER, include_in_schema=False)
     async def begin(
         request: Request,
-        place: Annotated[
-            str,
-            Query(alias="next", description="Where in the page to return to: `/`, `/?…` or `/#…`."),
-        ] = HOME,
+        place: Annotated[str, Query(alias="next")] = HOME,
     ) -> Response:
         pending = begin_sign_in(place)
         try:
@@ -158,23 +133,16 @@ def build_sign_in_router(
         except Unavailable as error:
             return refuse("unavailable", error)
         response = redirect(address)
-        header = write_pending_cookie(pending.write(), is_secure=is_secure(request))
-        response.headers["Set-Cookie"] = header
+        set_pending_cookie(response, pending.write(), is_secure=is_secure(request))
         return response
 
-    @router.get(
-        CALLBACK,
-        summary="Return from the identity provider",
-        status_code=303,
-        response_class=RedirectResponse,
-        responses=_RETURNED,
-    )
+    @router.get(CALLBACK, include_in_schema=False)
     async def finish(request: Request) -> Response:
         known = find_sign_ins()
         pending = read_pending_sign_in(read_cookie(request.scope, PENDING_NAME))
         returned = dict(request.query_params)
         try:
-            new = await known.finish(
+            cookie, lasts_s = await known.finish(
                 pending, find_callback(request), returned, find_address(request)
             )
             await known.end(read_cookie(request.scope))
@@ -187,10 +155,8 @@ def build_sign_in_router(
             response = refuse("too_many", error)
         else:
             response = redirect(pending.place if pending else HOME)
-            signed_in = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
-            response.headers.append("Set-Cookie", signed_in)
-        used = write_pending_cookie("", is_secure=is_secure(request))
-        response.headers.append("Set-Cookie", used)
+            set_cookie(response, cookie, lasts_s=lasts_s, is_secure=is_secure(request))
+        set_pending_cookie(response, "", is_secure=is_secure(request))
         return response
 
     @router.get("/me", summary="Who am I?", responses=_ME)

@@ -11,7 +11,6 @@ import pickle
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,6 @@ from serve_app.settings.service import ServeSettings
 
 # Requests that are being answered end first.
 _STOP_S = 60.0
-_POLL_S = 0.2
 
 
 def service_url(settings: Settings) -> str:
@@ -95,14 +93,14 @@ def describe_port(host: str, port: int) -> str:
 
 
 Serve = Callable[[Callable[[], None]], None]
-"""Prepares and serves until it is stopped. Calls its argument when it is prepared."""
+"""Starts and serves until it is stopped. Calls its argument when it is ready."""
 
 
 def spawn_service(home: Path, serve: Serve) -> None:
     """Runs ``serve`` in a new process, whose id it stores under ``home``.
 
-    Returns when it is prepared: until then it writes to our standard output and standard error,
-    then to ``serve.log``. Raises the QuorumError that ended it before that, Unavailable if it died.
+    Returns when it is ready: until then it writes to our standard output and standard error, then
+    to ``serve.log``. Raises the QuorumError that ended it before that, Unavailable if it died.
 
     The process is a fork, so nothing is imported twice. This one must have no threads.
     """
@@ -112,7 +110,7 @@ def spawn_service(home: Path, serve: Serve) -> None:
     pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _run_detached(serve, home, open(writing, "wb"))  # noqa: SIM115 - closed when prepared
+        _run_detached(serve, home, open(writing, "wb"))  # noqa: SIM115 - closed when ready
         sys.exit()
     os.close(writing)
     _pid_file(home).write_text(str(pid))
@@ -126,7 +124,7 @@ def spawn_service(home: Path, serve: Serve) -> None:
     if not outcome:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         raise Unavailable(
-            f"The service ended while it was being prepared, with exit code {code}.",
+            f"The service ended before it was ready, with exit code {code}.",
             hint="What it said is above. -9 is often a lack of memory.",
         )
     if (error := pickle.loads(outcome)) is not None:
@@ -135,7 +133,7 @@ def spawn_service(home: Path, serve: Serve) -> None:
 
 
 def _run_detached(serve: Serve, home: Path, told: BinaryIO) -> None:
-    """Runs it in a session of its own, and tells when it is prepared, or why it is not."""
+    """Runs it in a session of its own, and tells when it is ready, or why it is not."""
     os.setsid()
     log = os.open(home / "serve.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -156,25 +154,6 @@ def _run_detached(serve: Serve, home: Path, told: BinaryIO) -> None:
         if told.closed:
             raise
         tell(error)
-
-
-def wait_until_ready(url: str, home: Path) -> None:
-    """Returns when the spawned service is ready, however long that takes.
-
-    Raises Unavailable, with the end of its log, if the service ends before that.
-    """
-    while spawned_process(home) is not None:
-        if is_ready(url):
-            return
-        time.sleep(_POLL_S)
-    raise _describe_death(home)
-
-
-def _describe_death(home: Path) -> Unavailable:
-    """The error for a service that ended before it was ready, with the end of its log."""
-    log = home / "serve.log"
-    tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-    return Unavailable(f"The service did not start:\n{tail}", hint=f"\nThe whole log is {log}.")
 
 
 def spawned_process(home: Path) -> psutil.Process | None:

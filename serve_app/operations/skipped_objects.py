@@ -45,10 +45,10 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _show(text: str) -> str:
-    """The text on one line, shortened, with unprintable characters escaped.
+    """The text on one line, shortened.
 
-    >>> _show("two\\nlines\\x1b[31m")
-    'two\\\\nlines\\\\x1b[31m'
+    >>> _show("two\\nlines")
+    'two lines'
     """
-    short = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in short)
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"

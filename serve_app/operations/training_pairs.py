@@ -6,6 +6,7 @@ with values and hints.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -53,25 +54,25 @@ async def export_pairs(
     """
     ready = await prepare_benchmark(settings, benchmark, reporter)
     wanted = [each for each in benchmark.examples if each.database not in ready.benchmark.missing]
-    found: dict[str, Pair] = {}
+    slots = asyncio.Semaphore(_CONCURRENCY)
     async with open_parts(ready.wiring, reporter, engine=engine) as parts:
         writer = _PairWriter(parts)
-        waiting = iter(wanted)
         with reporter.step("Writing prompts") as progress:
             done = 0
 
-            async def work() -> None:
+            async def write(example: Example) -> Pair | None:
                 nonlocal done
-                for example in waiting:
-                    if (pair := await writer.write(example)) is not None:
-                        found[example.id] = pair
-                    done += 1
-                    progress.update(done, len(wanted))
+                async with slots:
+                    pair = await writer.write(example)
+                done += 1
+                progress.update(done, len(wanted))
+                return pair
 
-            await gather_all(work() for _ in range(_CONCURRENCY))
-            progress.finish(f"{len(found)} of {len(wanted)} questions")
-    _write_lines(file, (found[example.id] for example in wanted if example.id in found))
-    return len(found)
+            written = await gather_all(map(write, wanted))
+            pairs = [pair for pair in written if pair is not None]
+            progress.finish(f"{len(pairs)} of {len(wanted)} questions")
+    _write_lines(file, pairs)
+    return len(pairs)
 
 
 def _write_lines(file: Path, pairs: Iterable[Pair]) -> None:

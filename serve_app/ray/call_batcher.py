@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nl2sql.concurrency import SingleFlight
+
 
 @dataclass(frozen=True, slots=True)
 class BatchedCall:
@@ -24,7 +26,6 @@ class BatchedCall:
 
 # Result or exception of each call.
 Send = Callable[[str, tuple[BatchedCall, ...]], Awaitable[Sequence[Any]]]
-_Waiting = list[tuple[BatchedCall, asyncio.Future[Any]]]
 
 
 class CallBatcher:
@@ -37,48 +38,25 @@ class CallBatcher:
     def __init__(self, send: Send) -> None:
         """``send`` takes a method's name and its calls."""
         self._send = send
-        self._waiting: dict[str, _Waiting] = {}
-        self._sending: set[asyncio.Task[None]] = set()
+        self._waiting: dict[str, list[BatchedCall]] = {}
+        self._flights = SingleFlight[Sequence[Any]]()
 
     async def call(self, method: str, call: BatchedCall) -> Any:
         """The result of the call. Raises its exception, or that of ``send``.
 
         What is sent is cancelled when all that wait for it are.
         """
-        loop = asyncio.get_running_loop()
-        result: asyncio.Future[Any] = loop.create_future()
-        waiting = self._waiting.setdefault(method, [])
-        waiting.append((call, result))
-        if len(waiting) == 1:
-            loop.call_soon(self._start, method)
-        return await result
+        if method not in self._waiting:
+            self._waiting[method] = []
+            asyncio.get_running_loop().call_soon(self._waiting.pop, method)
+        calls = self._waiting[method]
+        calls.append(call)
+        at = len(calls) - 1
 
-    def _start(self, method: str) -> None:
-        waiting = [
-            (call, result) for call, result in self._waiting.pop(method) if not result.done()
-        ]
-        if not waiting:
-            return
-        task = asyncio.create_task(self._run(method, waiting))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+        async def send() -> Sequence[Any]:
+            return await self._send(method, tuple(calls))
 
-        def cancel_unless_awaited(_: asyncio.Future[Any]) -> None:
-            if all(result.done() for _, result in waiting):
-                task.cancel()
-
-        for _, result in waiting:
-            result.add_done_callback(cancel_unless_awaited)
-
-    async def _run(self, method: str, waiting: _Waiting) -> None:
-        try:
-            found = await self._send(method, tuple(call for call, _ in waiting))
-        except Exception as error:
-            found = [error] * len(waiting)
-        for (_, result), outcome in zip(waiting, found, strict=True):
-            if result.done():
-                continue
-            if isinstance(outcome, BaseException):
-                result.set_exception(outcome)
-            else:
-                result.set_result(outcome)
+        outcome = (await self._flights.run(id(calls), send))[at]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from nl2sql.answers import Answer, Answered, Clarify, Trace
 from nl2sql.types import Assessment, Violation
@@ -87,55 +87,42 @@ class Meter(Protocol):
         """Adds to a counter, observes in a histogram, sets a gauge; ``tags`` as the metric's."""
 
 
-class SilentMeter:
-    """A meter that records nothing."""
-
-    def record(self, metric: Metric, value: float, tags: tuple[str, ...] = ()) -> None:
-        """See ``Meter.record``."""
+Increment = tuple[Metric, float, tuple[str, ...]]
+"""One change of a metric: as ``Meter.record`` takes it."""
 
 
-class Increment(NamedTuple):
-    """One change of a metric."""
-
-    metric: Metric
-    value: float
-    tags: tuple[str, ...]
-
-
-def measure_question(outcome: str, database: str, seconds: float) -> Iterator[Increment]:
-    """The changes by a question, whether it was answered or ended with an error."""
-    yield Increment(QUESTIONS, 1, (outcome, database))
-    yield Increment(QUESTION_SECONDS, seconds, (outcome, database))
-
-
-def measure_answer(answer: Answer, outcome: str) -> Iterator[Increment]:
-    """The further changes by an answer, from its trace."""
-    trace = answer.trace
-    yield from _measure_stages(trace)
-    yield from _measure_candidates(trace)
+def measure_question(
+    outcome: str, database: str, seconds: float, answer: Answer | None
+) -> Iterator[Increment]:
+    """The changes by a question; without ``answer`` it ended with an error."""
+    yield QUESTIONS, 1, (outcome, database)
+    yield QUESTION_SECONDS, seconds, (outcome, database)
+    if answer is not None:
+        yield from _measure_stages(answer.trace)
+        yield from _measure_candidates(answer.trace)
     if isinstance(answer, Answered | Clarify):
-        yield Increment(CONFIDENCE, answer.confidence, (outcome,))
+        yield CONFIDENCE, answer.confidence, (outcome,)
 
 
 def _measure_stages(trace: Trace) -> Iterator[Increment]:
     for timing in trace.timings:
-        yield Increment(STAGE_SECONDS, timing.ms / 1000, (timing.stage,))
+        yield STAGE_SECONDS, timing.ms / 1000, (timing.stage,)
     for kind, tokens in (
         ("prompt", sum(timing.prompt_tokens for timing in trace.timings)),
         ("completion", sum(timing.completion_tokens for timing in trace.timings)),
     ):
         if tokens:
-            yield Increment(TOKENS, tokens, (kind,))
+            yield TOKENS, tokens, (kind,)
 
 
 def _measure_candidates(trace: Trace) -> Iterator[Increment]:
     for assessment in trace.ranking.assessments if trace.ranking else ():
-        yield Increment(CANDIDATES, 1, (_name_status(assessment),))
+        yield CANDIDATES, 1, (_name_status(assessment),)
         if isinstance(assessment.verdict, Violation):
-            yield Increment(GUARD_REFUSALS, 1, (assessment.verdict.code,))
+            yield GUARD_REFUSALS, 1, (assessment.verdict.code,)
     for repair in trace.repairs:
         for rule in repair.rules or ("",):
-            yield Increment(REPAIRS, 1, (repair.method, rule, repair.outcome))
+            yield REPAIRS, 1, (repair.method, rule, repair.outcome)
 
 
 def _name_status(assessment: Assessment) -> str:

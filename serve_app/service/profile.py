@@ -13,13 +13,11 @@ from nl2sql.concurrency import gather_all
 from nl2sql.types import Principal
 from quorumsql.contract.identity import (
     HiddenResponse,
-    LimitResponse,
     PrincipalResponse,
     RightsResponse,
 )
 from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from serve_app.service.query_service import QueryService
-from serve_app.service.rendering import copy_fields
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
 from serve_app.settings import Settings
@@ -44,7 +42,6 @@ class ProfileService:
         described = await gather_all(
             self.schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
         )
-        usage = await self.meter.read(principal)
         return PrincipalResponse(
             name=principal.name,
             roles=list(principal.roles),
@@ -52,7 +49,7 @@ class ProfileService:
             sign_in=identified if self.settings.identity.needs_token else "none",
             rights=RightsResponse(review=may_review(self.settings, principal)),
             max_rows=self.settings.limits.max_rows,
-            limits=[copy_fields(LimitResponse, limit) for limit in usage],
+            limits=await self.meter.read(principal),
             hidden=[
                 hidden
                 for name, tables in zip(databases, described, strict=True)

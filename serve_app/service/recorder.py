@@ -18,8 +18,6 @@ from serve_app.service.metrics import (
     ONGOING,
     QUEUE,
     Meter,
-    SilentMeter,
-    measure_answer,
     measure_question,
 )
 from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
@@ -50,7 +48,7 @@ class QuestionRecorder:
         self, settings: Settings, meter: Meter | None = None, tracer: ServiceTracer | None = None
     ) -> None:
         self._settings = settings
-        self._meter = meter or SilentMeter()
+        self._meter = meter
         self._tracer = tracer
 
     def trace_id(self) -> str:
@@ -59,8 +57,9 @@ class QuestionRecorder:
 
     def set_load(self, waiting: int, ongoing: int) -> None:
         """Requests that wait, and that are being answered."""
-        self._meter.record(QUEUE, waiting)
-        self._meter.record(ONGOING, ongoing)
+        if self._meter:
+            self._meter.record(QUEUE, waiting)
+            self._meter.record(ONGOING, ongoing)
 
     @contextmanager
     def record(self, request: QueryRequest, principal: Principal) -> Iterator[Finish]:
@@ -86,26 +85,19 @@ class QuestionRecorder:
         outcome, code = name_outcome(answer or finish.error)
         database = self._name_database(request)
         ms = round(seconds * 1000, 1)
-        for change in measure_question(outcome, database, seconds):
-            self._meter.record(*change)
-        if answer is not None:
-            for change in measure_answer(answer, outcome):
+        if self._meter:
+            for change in measure_question(outcome, database, seconds, answer):
                 self._meter.record(*change)
         confidence = answer.confidence if isinstance(answer, Answered | Clarify) else None
-        fields = {
-            "outcome": outcome,
-            "code": code or None,
-            "database": database or None,
-            "confidence": confidence,
-        }
+        fields = {"outcome": outcome, "code": code, "database": database, "confidence": confidence}
+        known = {name: value for name, value in fields.items() if value not in (None, "")}
         if self._tracer:
-            known = {name: value for name, value in fields.items() if value is not None}
             self._tracer.annotate({f"quorumsql.{name}": value for name, value in known.items()})
         log_question(
             {
                 "trace_id": self.trace_id() or TRACE_ID.get() or make_trace_id(),
                 "principal": principal.name,
-                **fields,
+                **known,
                 "ms": ms,
                 "question": request.question
                 if self._settings.observability.log_questions

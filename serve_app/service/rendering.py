@@ -106,15 +106,6 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
             return copy_fields(FailedResponse, answer, **common, attempts=attempts)
 
 
-# The kind of each event in a stream, known without rendering it.
-EVENT_KINDS: dict[type, str] = {
-    Progress: "stage",
-    Assessment: "candidate",
-    Ranking: "vote",
-    Answered: "rows",
-}
-
-
 def build_event(event: QuestionEvent) -> ProgressEvent:
     """What happened to a question, as a stream tells it."""
     match event:

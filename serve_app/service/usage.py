@@ -7,11 +7,12 @@ import logging
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, cast
 
 from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.types import Principal, UsageLimits
+from quorumsql.contract.identity import LimitResponse
 from retrieval.index_store.usage_store import (
     Exceeded,
     QuestionLease,
@@ -32,16 +33,6 @@ _MESSAGES: dict[LimitName, str] = {
     "tokens_per_day": "{name} may use {most} tokens of the language model on a day (UTC).",
     "rows_per_day": "{name} may receive {most} rows on a day (UTC).",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class UsedLimit:
-    """A limit that is set, and what of it is used; ``resets_in_s``: when the count restarts."""
-
-    name: LimitName
-    most: int
-    used: int
-    resets_in_s: float | None
 
 
 class UsageMeter:
@@ -81,11 +72,11 @@ class UsageMeter:
             exceeded = Exceeded("requests_per_minute", minute_ends_s)
             raise _build_error(principal, limits, exceeded)
 
-    async def read(self, principal: Principal) -> tuple[UsedLimit, ...]:
+    async def read(self, principal: Principal) -> list[LimitResponse]:
         """A principal's limits and what of them is used; counts nothing. Raises Unavailable."""
         limits = self._settings.find_limits(principal)
         if not any(getattr(limits, name) for name in _MESSAGES):
-            return ()
+            return []
         counts = await self._store.read(principal.name)
         used: tuple[tuple[LimitName, int, float | None], ...] = (
             ("requests_per_minute", counts.requests, counts.minute_ends_s),
@@ -93,11 +84,11 @@ class UsageMeter:
             ("tokens_per_day", counts.tokens, counts.day_ends_s),
             ("rows_per_day", counts.rows, counts.day_ends_s),
         )
-        return tuple(
-            UsedLimit(name, most, count, resets_in_s)
+        return [
+            LimitResponse(name=name, most=most, used=count, resets_in_s=resets_in_s)
             for name, count, resets_in_s in used
             if (most := getattr(limits, name))
-        )
+        ]
 
     @asynccontextmanager
     async def measure(self, account: Account) -> AsyncIterator[None]:

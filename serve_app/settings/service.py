@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from nl2sql.settings.database import ConnectionSettings
 from nl2sql.settings.section import Section
 
-_HOST = re.compile(r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-_ORIGIN = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _PLAIN = "in lower case, without a path"
+
+
+def _matching(form: str, wanted: str) -> AfterValidator:
+    """Refuses a text that does not have this form; ``wanted`` says which ones have."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(form, text):
+            raise ValueError(f"{text!r} is no {wanted}")
+        return text
+
+    return AfterValidator(check)
+
+
+_ORIGIN = r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
+_Host = Annotated[
+    str,
+    _matching(
+        r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*",
+        "host: write sql.example.com, *.example.com or *, in lower case, without scheme and port",
+    ),
+]
+_Origin = Annotated[str, _matching(_ORIGIN, f"origin: write https://app.example.com, {_PLAIN}")]
+_Address = Annotated[
+    str, _matching(f"({_ORIGIN})?", f"address: write https://sql.example.com, {_PLAIN}")
+]
 
 
 class ServeSettings(Section):
@@ -22,17 +44,17 @@ class ServeSettings(Section):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=1, le=65_535, description="Port to listen on.")
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: tuple[_Host, ...] = Field(
         (),
         description="Names by which clients may reach the service, besides localhost, this "
         "machine's name and all IP addresses: sql.example.com, *.example.com, or * for any.",
     )
-    allowed_origins: tuple[str, ...] = Field(
+    allowed_origins: tuple[_Origin, ...] = Field(
         (),
         description="Origins of web pages that may send requests, as https://app.example.com; the "
         "service's own pages always may.",
     )
-    public_url: str = Field(
+    public_url: _Address = Field(
         "",
         description="Address by which clients reach the service, as https://sql.example.com, for "
         "MCP clients that log in. Empty: the address of each request; behind a proxy that ends "
@@ -68,32 +90,6 @@ class ServeSettings(Section):
     def max_waiting_requests(self) -> int:
         """Waiting requests for each replica, beyond which one is refused."""
         return 4 * self.max_ongoing_requests
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        wanted = "host: write sql.example.com, *.example.com or *, in lower case, without scheme"
-        _check_all(names, _HOST, f"{wanted} and port")
-        return names
-
-    @field_validator("public_url")
-    @classmethod
-    def _is_origin(cls, url: str) -> str:
-        wanted = f"address: write https://sql.example.com, {_PLAIN}"
-        _check_all((url,) if url else (), _ORIGIN, wanted)
-        return url
-
-    @field_validator("allowed_origins")
-    @classmethod
-    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        _check_all(origins, _ORIGIN, f"origin: write https://app.example.com, {_PLAIN}")
-        return origins
-
-
-def _check_all(values: Iterable[str], form: re.Pattern[str], wanted: str) -> None:
-    for value in values:
-        if not form.fullmatch(value):
-            raise ValueError(f"{value!r} is no {wanted}")
 
 
 class AuditSettings(Section):

@@ -14,7 +14,7 @@ from evaluation.retrieval.runner import RetrievalRecord, run_retrieval
 from evaluation.retrieval.search import SearchFinding, SearchSystem, Target, search
 from nl2sql.errors import IndexUnavailable, PolicyError, SettingsError
 from nl2sql.types import Plan, Principal
-from serve_app.operations.retrieval_variants import VARIANTS, choose_variants
+from serve_app.operations.measuring_retrieval import VARIANTS, choose_variants
 from serve_app.operations.variants import override
 from tests.evaluation.builders import build_example
 from tests.fakes import (

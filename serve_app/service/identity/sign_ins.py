@@ -168,14 +168,6 @@ def _name_client(address: str) -> str:
     return str(ipaddress.ip_network((found, _NETWORK_BITS), strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class NewSignIn:
-    """The cookie of a sign-in, and for how many seconds it lasts."""
-
-    cookie: str
-    lasts_s: float
-
-
 class SignIns:
     """Makes and ends sign-ins, and finds the principal of one. Methods raise Unavailable."""
 
@@ -198,8 +190,8 @@ class SignIns:
         self._provider = provider
         self._guesses = GuessLimit()
 
-    async def sign_in(self, token: str, address: str = "") -> NewSignIn:
-        """Signs in with a token that requests may carry too.
+    async def sign_in(self, token: str, address: str = "") -> tuple[str, float]:
+        """Signs in with a token that requests may carry too: the cookie, and how long it lasts.
 
         ``address`` is the client's: after many wrong tokens it has to wait. Raises Unauthenticated,
         LimitReached.
@@ -213,8 +205,8 @@ class SignIns:
         redirect_uri: str,
         returned: Mapping[str, str],
         address: str = "",
-    ) -> NewSignIn:
-        """Signs in whom the identity provider names. See ``ProviderLogin.finish``.
+    ) -> tuple[str, float]:
+        """As ``sign_in``, whom the identity provider names. See ``ProviderLogin.finish``.
 
         Raises Unauthenticated, LimitReached; NotFound if there is no provider.
         """
@@ -229,7 +221,7 @@ class SignIns:
             raise NotFound("No identity provider is configured.", field="path")
         return self._provider
 
-    async def _sign_in(self, token: str) -> NewSignIn:
+    async def _sign_in(self, token: str) -> tuple[str, float]:
         sign_in, expires_at = await read_token(token, self._settings, self._keys, self._verifier)
         lasts_s = min(self._lasts_s, expires_at - time.time())
         if lasts_s < 1:
@@ -237,8 +229,8 @@ class SignIns:
             raise Unauthenticated("The signed token is refused: it has expired.")
         return await self._create(sign_in, lasts_s)
 
-    async def _create(self, sign_in: SignIn, lasts_s: float) -> NewSignIn:
-        return NewSignIn(await self._store.create(sign_in, lasts_s=lasts_s), lasts_s)
+    async def _create(self, sign_in: SignIn, lasts_s: float) -> tuple[str, float]:
+        return await self._store.create(sign_in, lasts_s=lasts_s), lasts_s
 
     async def identify(self, cookie: str) -> Principal:
         """The principal of a sign-in. Raises Unauthenticated if it has ended."""

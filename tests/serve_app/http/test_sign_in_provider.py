@@ -93,8 +93,8 @@ async def test_whoever_signs_in_at_the_provider_is_its_principal(
     response = await sign_in(browser, "/#/schema/demo_erp?table=hr.employees")
     assert response.headers["location"] == "/#/schema/demo_erp?table=hr.employees"
     session, attempt = response.headers.get_list("set-cookie")
-    assert session.endswith("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
-    assert attempt == "quorumsql_attempt=; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax"
+    assert session.endswith("; HttpOnly; Max-Age=43200; Path=/; SameSite=strict")
+    assert attempt == 'quorumsql_attempt=""; HttpOnly; Max-Age=0; Path=/sign-in; SameSite=lax'
     assert response.headers["cache-control"] == "no-store"
     assert response.headers["referrer-policy"] == "no-referrer"
     me = (await browser.get("/me")).json()
@@ -118,7 +118,7 @@ async def test_the_provider_is_asked_with_proofs_that_stay_here(
         "scope": "openid profile",
     }
     cookie = started.headers["set-cookie"]
-    assert cookie.endswith("; Path=/sign-in; Max-Age=600; HttpOnly; SameSite=Lax")
+    assert cookie.endswith("; HttpOnly; Max-Age=600; Path=/sign-in; SameSite=lax")
     secret = cookie.removeprefix("quorumsql_attempt=").partition(".")[0]
     assert secret not in started.headers["location"]
     assert CLIENT_SECRET not in started.headers["location"]

@@ -45,7 +45,7 @@ async def test_a_cookie_identifies_as_its_token_did(service: PageService) -> Non
     response = await sign_in(service, build_token("mia"))
     assert (response.status_code, response.content) == (204, b"")
     attributes = response.headers["set-cookie"].split("; ")[1:]
-    assert attributes == ["Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict"]
+    assert attributes == ["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=strict"]
     me = (await send(service, read_value(response), "GET", "/me")).json()
     assert (me["name"], me["sign_in"], me["roles"]) == ("mia", "cookie", ["department_member"])
     run = {"sql": "SELECT count(*) FROM employees", "database": "demo_erp"}

@@ -38,7 +38,7 @@ from serve_app.operations import background
 
 way, home = sys.argv[1], Path(sys.argv[2])
 
-def serve(tell_prepared):
+def serve(tell_ready):
     print("preparing", flush=True)
     print("downloading", file=sys.stderr)
     if way == "refused":
@@ -49,7 +49,7 @@ def serve(tell_prepared):
         raise error
     if way == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    tell_prepared()
+    tell_ready()
     print("warned", file=sys.stderr)
     print("serving", flush=True)
     time.sleep(60)
@@ -75,7 +75,7 @@ except QuorumError as error:
         ("killed", ["preparing", "Unavailable", "None"], ""),
     ],
 )
-def test_the_command_shows_how_the_service_prepares_and_why_it_fails(
+def test_the_command_shows_how_the_service_starts_and_why_it_fails(
     way: str, told: list[str], logged: str, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", SERVICE, way, str(tmp_path / "home"), "serve", "--background"]

@@ -8,8 +8,7 @@ from data.benchmarks.types import Benchmark, Configured
 from nl2sql.settings.database import AssistantSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
-from serve_app.operations.measuring_retrieval import measure_retrieval
-from serve_app.operations.retrieval_variants import VARIANTS, choose_variants
+from serve_app.operations.measuring_retrieval import VARIANTS, choose_variants, measure_retrieval
 from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 

@@ -10,7 +10,6 @@ from serve_app.service.metrics import (
     CONFIDENCE,
     METRICS,
     Metric,
-    measure_answer,
     measure_question,
 )
 from tests.conftest import ROOT
@@ -46,7 +45,7 @@ def test_an_answer_is_measured_by_its_trace() -> None:
     )
     answer = Answered("SELECT 1", build_result((1,)), 0.8, True, trace)
     meter = FakeMeter()
-    for change in (*measure_question("answered", "shop", 2.0), *measure_answer(answer, "answered")):
+    for change in measure_question("answered", "shop", 2.0, answer):
         meter.record(*change)
     assert meter.values == {
         ("questions", "answered", "shop"): 1,

@@ -209,7 +209,6 @@ async def test_a_failure_is_an_answer_in_words() -> None:
 @pytest.mark.parametrize(
     ("changes", "param", "message"),
     [
-        ({"temprature": 1}, "temprature", "Unrecognized request argument"),
         ({"n": 2}, "n", "Unsupported parameter"),
         ({"tools": TOOLS, "tool_choice": "required"}, "tool_choice", "Unsupported parameter"),
         ({"tools": "all"}, "tools", "list"),
