@@ -1,16 +1,15 @@
 """Runs a guarded query after the last check: what DuckDB itself finds in the text before it runs.
 
-That check is independent of sqlglot and the guard, in three steps with DuckDB's own readings: it is
-one statement, and a SELECT (``extract_statements``); its tree (``second_check.py``) reads only the
-tables that the ``GuardedQuery`` names and calls only functions of the allowlist or of the file's
-views, none of which is a macro of the file; and its plan, in which every name, view and macro is
-resolved, scans only those tables and the columns of them that the guard found.
+That check is independent of sqlglot and the guard, in two steps with DuckDB's own readings: its
+tree (``second_check.py``) is one SELECT that reads only the tables that the ``GuardedQuery`` names
+and calls only functions of the allowlist or of the file's views, none of which is a macro of the
+file; and its plan, in which every name, view and macro is resolved, scans only those tables and the
+columns of them that the guard found.
 
-Gaps: the first does not see that a CTE may write; the second, what a view reads and calls; the
-third, a table for which the planner uses statistics (``count(*)``), filters that it drops because
-all rows pass, which tables and columns belong to a view that the query names, and from which
-columns a generated column is computed. The file and its views have the same owner, and nothing else
-is attached.
+Gaps: the first does not see what a view reads and calls; the second, a table for which the planner
+uses statistics (``count(*)``), filters that it drops because all rows pass, which tables and
+columns belong to a view that the query names, and from which columns a generated column is
+computed. The file and its views have the same owner, and nothing else is attached.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class DuckdbStatement(Statement[Answer]):
         """Runs the query. Raises duckdb.Error if the file is at fault."""
         self._connection, self._file = connection, file
         try:
-            refusal = check_query(connection, self.query, file, self._allowlist)
+            refusal = check_query(self.query, file, self._allowlist)
             return refusal or self._work(self)
         except duckdb.Error as error:
             if is_gone(error):
@@ -136,18 +135,8 @@ _HARMLESS = frozenset(
 )
 
 
-def check_query(
-    connection: duckdb.DuckDBPyConnection,
-    query: GuardedQuery,
-    file: OpenFile,
-    allowlist: Allowlist,
-) -> Diagnostic | None:
-    """Why the query must not run, or None. Raises duckdb.Error for what does not parse."""
-    statements = connection.extract_statements(query.sql)
-    if len(statements) != 1:
-        return Diagnostic(_SYNTAX_ERROR, "Exactly one statement is allowed.")
-    if statements[0].type != duckdb.StatementType.SELECT:
-        return Diagnostic(_NOT_ALLOWED, "Only a query may run, this is none.")
+def check_query(query: GuardedQuery, file: OpenFile, allowlist: Allowlist) -> Diagnostic | None:
+    """Why the query must not run, or None."""
     try:
         # The query of a view may have replaced it, so that row policies apply inside.
         violation = check_statement(
@@ -156,8 +145,8 @@ def check_query(
     except RecursionError:
         return Diagnostic("54001", "The query is nested too deeply.")
     if violation is not None:
-        state = _SYNTAX_ERROR if violation.code == "unparsable" else _NOT_ALLOWED
-        return Diagnostic(state, violation.message)
+        is_syntax = violation.code in ("multiple_statements", "unparsable")
+        return Diagnostic(_SYNTAX_ERROR if is_syntax else _NOT_ALLOWED, violation.message)
     return None
 
 

@@ -5,6 +5,7 @@ Everything is real but the model, which answers a question with the question its
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest_asyncio
 from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
+from tests.attacks.attack import read_fixture
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import build_token
 from tests.serve_app.mcp.clients import call, connect_http, fail
-from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.page_service import PRINCIPALS, PageService, open_page_service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -31,6 +33,7 @@ STAFF = AssistantSettings(
 COUNT = "SELECT count(*) FROM employees"
 HIDDEN = "SELECT count(*) FROM payslips"
 INVOICES = "SELECT count(*) FROM finance.invoices"
+GATES = read_fixture("gates")
 
 
 class RecordingEngine(EchoEngine):
@@ -60,6 +63,7 @@ async def service(
     file.write_text(DEFINITIONS, encoding="utf-8")
     assistants = {"staff": STAFF.model_copy(update={"semantics": file})}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRINCIPALS, "sam", {"roles": ["analyst"], "databases": ["staff"]})
         async with open_page_service(wiring, patch, ENGINE, assistants=assistants) as opened:
             yield opened
 
@@ -137,10 +141,47 @@ async def test_instructions_give_no_rights(service: PageService) -> None:
     assert "has none of the roles" in (await service.run("eve", COUNT, database="staff")).text
 
 
-async def test_whoever_may_not_ask_it_is_told_that_there_is_none(service: PageService) -> None:
-    response = await service.run("zoe", COUNT, database="staff")
-    assert response.status_code == 404
-    assert "There is no database 'staff'" in response.text
+@pytest.mark.parametrize(
+    ("who", "name"), [("zoe", "staff"), ("zoe", "demo_erp"), ("sam", "demo_erp"), ("sam", "second")]
+)
+async def test_whoever_may_not_ask_it_is_told_that_there_is_none(
+    service: PageService, who: str, name: str
+) -> None:
+    given = {"question": "Wrong?", "sql": "SELECT 1", "verdict": "wrong", "database": name}
+    id_ = (await service.send("ada", "POST", "/feedback", json=given)).json()["id"]
+    there, nowhere = {"name": name, "id": id_}, {"name": "nowhere", "id": "0" * 32}
+    for gate in GATES["http"]:
+        answers = [await knock(service, who, gate, each) for each in (there, nowhere)]
+        assert answers[0] == answers[1], gate
+    async with connect_http(service.app, token=build_token(who)) as client:
+        for gate in GATES["mcp"]:
+            [(tool, told)] = gate.items()
+            failures = [
+                (await fail(client, tool, **fill(told, each))).replace(each["name"], "…")
+                for each in (there, nowhere)
+            ]
+            assert failures[0] == failures[1], gate
+    # Who may ask it is told something else.
+    opened = [await knock(service, "ada", gate, there) for gate in GATES["http"]]
+    assert not [told for told in opened if told.startswith("404")]
+
+
+def fill(told: object, values: dict[str, str]) -> Any:
+    """The body with the values in the places of their names."""
+    text = json.dumps(told)
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return json.loads(text)
+
+
+async def knock(
+    service: PageService, who: str, gate: dict[str, Any], values: dict[str, str]
+) -> str:
+    """The status and body of the response, without the values that were sent."""
+    [(way, told)] = fill(gate, values).items()
+    response = await service.send(who, *way.split(), json=told)
+    text = f"{response.status_code} {response.text}"
+    return text.replace(values["name"], "…").replace(values["id"], "…")
 
 
 async def test_verified_queries_are_its_own(service: PageService) -> None:

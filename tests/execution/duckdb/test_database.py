@@ -32,12 +32,6 @@ async def test_two_columns_may_have_one_name(database: DuckDbDatabase) -> None:
     assert (result.columns, result.rows) == (("id", "id", "id"), ((1, 1, "Ada"),))
 
 
-async def test_rows_come_in_the_order_of_the_query(database: DuckDbDatabase) -> None:
-    ordered = "SELECT i FROM range(100000) AS r (i) ORDER BY -i"
-    result = await run(database, ordered, max_rows=3)
-    assert (result.rows, result.truncated) == (((99999,), (99998,), (99997,)), True)
-
-
 async def test_a_page_without_end_is_cut(database: DuckDbDatabase) -> None:
     result = await run(database, "SELECT i FROM range(1000000000000) AS r (i)", max_rows=3)
     assert (result.rows, result.truncated) == (((0,), (1,), (2,)), True)
@@ -65,14 +59,6 @@ async def test_a_long_cell_is_cut_and_told(path: Path) -> None:
     await database.close()
     assert result.rows == (("ä" * 512, b"x" * 9, None),)
     assert result.cut == ((0, 0), (0, 2))
-
-
-async def test_rows_of_too_many_bytes_are_left_out(path: Path) -> None:
-    write(path, "CREATE TABLE wide AS SELECT repeat('x', 60000) AS t FROM range(100)")
-    database = DuckDbDatabase("shop", path, LimitSettings(result_bytes=2**20))
-    result = await run(database, "SELECT t FROM main.wide", 5000, "main.wide")
-    await database.close()
-    assert (len(result.rows), result.truncated) == (2**20 // 60_000, True)
 
 
 # -- plans -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tests.golden import load_cases
     [
         *load_cases("errors_duckdb"),
         ("42601", ""),
-        ("54001", f"SELECT {'(' * 3000}1{')' * 3000}"),
+        ("42601", f"SELECT {'(' * 3000}1{')' * 3000}"),
     ],
 )
 async def test_an_error_is_a_value_with_the_sqlstate_of_postgresql(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import duckdb
 import pytest
@@ -42,38 +42,9 @@ def file(connection: duckdb.DuckDBPyConnection) -> OpenFile:
     ("state", "sql"),
     [*load_cases("statements_duckdb"), ("54001", "SELECT " + "abs(" * 400 + "1" + ")" * 400)],
 )
-def test_why_a_statement_must_not_run(
-    state: str, sql: str, connection: duckdb.DuckDBPyConnection, file: OpenFile
-) -> None:
-    found = check_query(connection, query(sql, "main.orders"), file, ALLOWED)
+def test_why_a_statement_must_not_run(state: str, sql: str, file: OpenFile) -> None:
+    found = check_query(query(sql, "main.orders"), file, ALLOWED)
     assert (found.sqlstate if found else "runs") == state, found
-
-
-class Claiming:
-    """Finds one statement in a text, of the kind that it is told."""
-
-    def __init__(self, kind: duckdb.StatementType) -> None:
-        self.type = kind
-
-    def extract_statements(self, _: str) -> list[Claiming]:
-        return [self]
-
-
-@pytest.mark.parametrize(
-    ("kind", "state"),
-    [
-        (duckdb.StatementType.SELECT, ""),
-        (duckdb.StatementType.INSERT, "42501"),
-        (duckdb.StatementType.PRAGMA, "42501"),
-    ],
-)
-def test_what_duckdb_takes_for_no_query_must_not_run(
-    kind: duckdb.StatementType, state: str, file: OpenFile
-) -> None:
-    """Whatever its grammar makes of the text."""
-    claiming = cast(duckdb.DuckDBPyConnection, Claiming(kind))
-    found = check_query(claiming, query("SELECT 1", "main.orders"), file, ALLOWED)
-    assert (found.sqlstate if found else "") == state, found
 
 
 def scan(table: str, *columns: str, name: str = "SEQ_SCAN", rows: float | None = None) -> Node:

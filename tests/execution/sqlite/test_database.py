@@ -73,13 +73,6 @@ async def test_a_page_without_end_is_cut(database: SqliteDatabase) -> None:
     assert (result.rows, result.truncated) == (((1,), (2,), (3,)), True)
 
 
-async def test_rows_past_the_bytes_of_a_result_are_left_out(path: Path) -> None:
-    database = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
-    result = await run(database, f"{ENDLESS} SELECT {LONG} FROM n", max_rows=1000)
-    assert (len(result.rows), result.truncated) == (2**20 // LIMITS.cell_bytes, True)
-    await database.close()
-
-
 async def test_a_long_cell_ends_early_and_is_told(path: Path) -> None:
     database = SqliteDatabase("shop", path, LIMITS.model_copy(update={"cell_bytes": 1024}))
     result = await run(database, f"SELECT 1, {LONG}, CAST({LONG} AS BLOB), 'short'")
