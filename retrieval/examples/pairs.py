@@ -104,24 +104,6 @@ class Pair(BaseModel):
             slot.replace(self.parameters[slot.name].build_literal(values[slot.name], dialect))
         return tree.sql(dialect, comments=False)
 
-    def gives(self, sql: str, dialect: str) -> bool:
-        """Whether the query is what ``bind`` writes with some values. Raises SqlglotError.
-
-        >>> year = Parameter(type="integer", default="2024")
-        >>> pair = Pair(question=":year?", sql="SELECT :year", parameters={"year": year})
-        >>> [pair.gives(sql, "postgres") for sql in ("SELECT 2025", "SELECT 2025 AND 1", "x")]
-        [True, False, False]
-        """
-        tree = parse_one(self.sql, dialect)
-        for slot in list(tree.find_all(exp.Placeholder)):
-            slot.replace(exp.var(f":{slot.name}:"))
-        pattern = re.escape(tree.sql(dialect, comments=False))
-        for name, each in self.parameters.items():
-            text = re.escape(each.build_literal("0", dialect).sql(dialect))
-            value = text.replace("0", "(?:[^']|'')*" if "'" in text else r"-?\d[\d.]*")
-            pattern = pattern.replace(re.escape(f":{name}:"), value)
-        return re.fullmatch(pattern, sql) is not None
-
     def find_error(self, dialect: str) -> str:
         """Why parameters and phrasings cannot be used; empty if they can. Raises SqlglotError."""
         if not (self.parameters or self.phrasings):
@@ -148,6 +130,30 @@ class Pair(BaseModel):
 def read_pattern(text: str) -> Pair:
     """The pair that ``write_pattern`` wrote. Raises ValueError for any other text."""
     return Pair.model_validate_json(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def compile_query(text: str, dialect: str) -> re.Pattern[str]:
+    """Matches what ``bind`` writes of a pattern with whatever values.
+
+    Raises ValueError, SqlglotError, RecursionError.
+
+    >>> year = Parameter(type="integer", default="2024")
+    >>> pair = Pair(question=":year?", sql="SELECT :year", parameters={"year": year})
+    >>> query = compile_query(pair.write_pattern(), "postgres")
+    >>> [bool(query.fullmatch(sql)) for sql in ("SELECT 2025", "SELECT 2025 AND 1", "x")]
+    [True, False, False]
+    """
+    pair = read_pattern(text)
+    tree = parse_one(pair.sql, dialect)
+    for slot in list(tree.find_all(exp.Placeholder)):
+        slot.replace(exp.var(f":{slot.name}:"))
+    pattern = re.escape(tree.sql(dialect, comments=False) if pair.parameters else pair.sql)
+    for name, each in pair.parameters.items():
+        literal = re.escape(each.build_literal("0", dialect).sql(dialect))
+        value = literal.replace("0", "(?:[^']|'')*" if "'" in literal else r"-?\d[\d.]*")
+        pattern = pattern.replace(re.escape(f":{name}:"), value)
+    return re.compile(pattern)
 
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:

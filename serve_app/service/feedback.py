@@ -33,7 +33,7 @@ from quorumsql.contract.feedback import (
 from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
-from retrieval.examples.pairs import read_pattern
+from retrieval.examples.pairs import compile_query, read_pattern
 from retrieval.examples.records import MOST_CHARS
 from retrieval.index_store.example_store import (
     ExampleStore,
@@ -359,8 +359,8 @@ def _pair(
     """The id of each of the database's entries that an example answered → the latest such one."""
     return {
         entry.id: example
-        for entry in entries
         for example in examples
+        for entry in entries
         if entry.database == database and _gives(example, entry, dialect)
     }
 
@@ -370,7 +370,7 @@ def _gives(example: VerifiedExample, entry: FeedbackNote, dialect: str) -> bool:
         is_same = fold_question(example.question) == fold_question(entry.question)
         return is_same and example.sql == entry.sql
     try:
-        return read_pattern(example.pattern).gives(entry.sql, dialect)
+        return compile_query(example.pattern, dialect).fullmatch(entry.sql) is not None
     except (ValueError, SqlglotError, RecursionError):
         return False
 

@@ -183,6 +183,8 @@ def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
     either.see(".confidence strong:has-text('Confirmed')")
     either.see("text=Verified by Ana Lima on 2026-03-01")
     assert either.page.locator(".turn").count() == 1
+    either.press("button[aria-label='The answer is wrong']")
+    either.see("text=A verified query gave this answer: reviewers are shown which")
     either.press(".answer-foot button:has-text('Why this answer')")
     either.see("text=A person gave the query")
     assert either.page.locator("text=Queries were written").count() == 0

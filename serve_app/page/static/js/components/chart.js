@@ -19,8 +19,6 @@ SYSTEM.addEventListener("change", () => (dark.value = SYSTEM.matches));
 
 const MARKS = [["bar", "Bars"], ["line", "Lines"]];
 
-const loadVega = () => import("../../vendor/vega.js");
-
 const nothingIsLoaded = {
   load: () => Promise.reject(new Error("Charts load nothing.")),
   sanitize: () => Promise.reject(new Error("Charts have no links.")),
@@ -61,7 +59,7 @@ function buildLocale(vega) {
 
 /** Draws into an element of its own: two drawings that overlap in time never share one. */
 async function draw(width, chart, result, roles) {
-  const vega = await loadVega();
+  const vega = await import("../../vendor/vega.js");
   const look = readLook();
   const spec = buildSpec(chart, result, roles, look, { width, height: Math.round(Math.min(420, Math.max(240, width * 0.42))) });
   const { spec: compiled } = vega.compile(spec, { logger: silent });

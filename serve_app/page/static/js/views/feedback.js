@@ -19,6 +19,7 @@ const DONE = {
     known: "This correction already is stored. Thank you.",
     removed: "Recorded. The example that led to this was removed.",
     recorded: "Recorded as wrong. If you know the right query, correct it and save it.",
+    given: "Recorded as wrong. A verified query gave this answer: reviewers are shown which, and can withdraw it.",
   },
 };
 
@@ -37,7 +38,7 @@ export function useFeedback(answer) {
       const body = { question: answer.rewritten || answer.question, verdict, correction, parameters, ...refer(answer) };
       const { outcome, id, ...offer } = await requestJson("feedback", { method: "POST", body });
       const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
-      const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
+      const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome === "recorded" && answer.verified ? "given" : outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
       setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, offer: parameters?.length ? null : offer, correction }));
       return true;
     } catch (problem) {
