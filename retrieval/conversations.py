@@ -15,12 +15,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from pydantic import TypeAdapter
+
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Guard
 from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Principal, Question, Turn, Violation
-from retrieval.cursors import read_time_cursor, write_cursor
+from retrieval.cursors import Id, Moment, read_cursor, write_cursor
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.table_store import TableStore, insert
@@ -38,6 +40,8 @@ _MOST_KEPT = 500
 _LONGEST_QUERY = 8000
 _LONGEST_TITLE = 80
 _PRUNE_INTERVAL_S = 3600.0
+# The latest question of a conversation, and its session.
+_SORT_KEY = TypeAdapter(tuple[Moment, Id])
 
 # All but the last turns of a conversation.
 _CUT = b"""
@@ -208,7 +212,7 @@ class GuardedConversations(TableStore):
         ``search`` is part of a question; an empty ``search`` or ``session`` means all.
         """
         await self._prune()
-        moment, id_ = read_time_cursor(after) or (None, "")
+        moment, id_ = read_cursor(after, _SORT_KEY) or (None, "")
         rows = await self._fetch(
             _LIST,
             {
@@ -225,7 +229,7 @@ class GuardedConversations(TableStore):
         page = [KeptConversation(*row) for row in rows[:most]]
         if len(rows) <= most:
             return page, ""
-        return page, write_cursor(page[-1].asked_at.isoformat(), page[-1].session)
+        return page, write_cursor(page[-1].asked_at, page[-1].session)
 
     async def load(
         self, principal: Principal, databases: Collection[str], session: str

@@ -6,54 +6,47 @@ The next page begins after that key, so pages stay right while entries come and 
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 from datetime import UTC, datetime
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, AwareDatetime, StringConstraints, TypeAdapter
+from pydantic_core import to_json
 
 from nl2sql.errors import InvalidRequest
+
+_T = TypeVar("_T")
 
 _LONGEST = 4000
 
 
-def write_cursor(*key: str) -> str:
+def _move_to_utc(moment: datetime) -> datetime:
+    # PostgreSQL knows fewer time zones.
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_move_to_utc)]
+"""A time in a sort key."""
+Id = Annotated[str, StringConstraints(pattern=r"^\P{C}*$")]
+"""A text in a sort key, without control characters."""
+
+
+def write_cursor(*key: object) -> str:
     """The text of a sort key.
 
-    >>> read_cursor(write_cursor("2", "sales.orders"), 2)
-    ('2', 'sales.orders')
+    >>> read_cursor(write_cursor(2, "sales.orders"), TypeAdapter(tuple[int, str]))
+    (2, 'sales.orders')
     """
-    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(to_json(key)).decode().rstrip("=")
 
 
-def read_cursor(text: str, parts: int) -> tuple[str, ...]:
-    """The sort key of ``parts`` texts. Raises InvalidRequest for a text of another origin."""
+def read_cursor(text: str, form: TypeAdapter[_T]) -> _T | None:
+    """The sort key; None for an empty text. Raises InvalidRequest for a text of another origin."""
+    if not text:
+        return None
     try:
         if len(text) > _LONGEST:
             raise ValueError
-        key = json.loads(base64.b64decode(text + "=" * (-len(text) % 4), "-_", validate=True))
-        if not isinstance(key, list) or len(key) != parts:
-            raise ValueError
-        if not all(isinstance(part, str) and part.isprintable() for part in key):
-            raise ValueError
-    except (ValueError, binascii.Error, RecursionError) as error:
-        raise refuse_cursor() from error
-    return tuple(key)
-
-
-def read_time_cursor(text: str) -> tuple[datetime, str] | None:
-    """The time and the id of a sort key; None for an empty text. Raises InvalidRequest."""
-    if not text:
-        return None
-    moment, id_ = read_cursor(text, 2)
-    try:
-        read = datetime.fromisoformat(moment)
-        if read.tzinfo is None:
-            raise refuse_cursor()
-        # PostgreSQL knows fewer time zones.
-        return read.astimezone(UTC), id_
+        padded = text + "=" * (-len(text) % 4)
+        return form.validate_json(base64.b64decode(padded, "-_", validate=True))
     except (ValueError, OverflowError) as error:
-        raise refuse_cursor() from error
-
-
-def refuse_cursor() -> InvalidRequest:
-    """The error for a text that is not the cursor of this list."""
-    return InvalidRequest("It is not the `next` of an earlier page.", field="after")
+        raise InvalidRequest("It is not the `next` of an earlier page.", field="after") from error

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pydantic import NonNegativeInt, TypeAdapter
+
 from nl2sql.catalog import Table
 from nl2sql.words import drop_accents, fold_plural
-from retrieval.cursors import read_cursor, refuse_cursor, write_cursor
+from retrieval.cursors import read_cursor, write_cursor
 
+# How many tables were on the pages before.
+_SORT_KEY = TypeAdapter(tuple[NonNegativeInt])
 # Further words of a search are ignored.
 _MOST_WORDS = 6
 
@@ -58,11 +62,11 @@ class TableSearch:
                 if part in self._qualified[number] or part in self._texts[number]
             ]
         ranked = sorted((self._rank(number, whole, parts), number) for number in numbers)
-        start = _read_cursor(after)
+        (start,) = read_cursor(after, _SORT_KEY) or (0,)
         end = start + most
         return FoundTables(
             tuple(self._positions[number] for _, number in ranked[start:end]),
-            write_cursor(str(end)) if end < len(ranked) else "",
+            write_cursor(end) if end < len(ranked) else "",
             len(ranked),
         )
 
@@ -75,16 +79,6 @@ class TableSearch:
         if any(part not in qualified for part in parts):
             return _MENTIONED
         return _BEGINNING if short.startswith(parts[0]) else _NAMED
-
-
-def _read_cursor(after: str) -> int:
-    """How many tables were on the pages before."""
-    if not after:
-        return 0
-    (start,) = read_cursor(after, 1)
-    if not (start.isascii() and start.isdecimal()):
-        raise refuse_cursor()
-    return int(start)
 
 
 def _list_texts(table: Table, gloss: str) -> Iterable[str]:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field, TypeAdapter
 from sqlglot.errors import SqlglotError
 
 from evaluation.metrics.query_gaps import GapKind, find_gap, write_condition
@@ -31,7 +32,7 @@ from quorumsql.contract.feedback import (
     WithheldResponse,
 )
 from retrieval.conversations import find_refused, identify_owner
-from retrieval.cursors import read_time_cursor, refuse_cursor, write_cursor
+from retrieval.cursors import Id, Moment, read_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
 from retrieval.examples.pairs import compile_query, read_pattern
 from retrieval.examples.records import MOST_CHARS
@@ -49,6 +50,9 @@ from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, NotFound, check_filled
 from serve_app.service.rights import may_review
 from serve_app.settings import Settings
+
+# The gravity, time and id of an entry.
+_SORT_KEY = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=2)], Moment, Id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +257,7 @@ class ReviewService:
     ) -> tuple[list[FeedbackNote], str]:
         """The entries of a page, and the cursor of the next one."""
         shown: list[FeedbackNote] = []
-        before, read = _read_cursor(after), 0
+        before, read = read_cursor(after, _SORT_KEY), 0
         while read < _MOST_READ:
             found = await self.store.list_worst(
                 names,
@@ -338,16 +342,7 @@ def _is_id(id_: str) -> bool:
 
 
 def _write(entry: FeedbackNote) -> str:
-    return write_cursor(entry.given_at.isoformat(), f"{entry.gravity}{entry.id}")
-
-
-def _read_cursor(text: str) -> tuple[int, datetime, str] | None:
-    if (key := read_time_cursor(text)) is None:
-        return None
-    moment, id_ = key
-    if id_[:1] not in tuple("012"):
-        raise refuse_cursor()
-    return int(id_[0]), moment, id_[1:]
+    return write_cursor(entry.gravity, entry.given_at, entry.id)
 
 
 def _pair(

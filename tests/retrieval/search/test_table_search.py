@@ -111,8 +111,8 @@ def read_pages(
         "x",
         "====",
         "né",
-        write_cursor("-1"),
-        write_cursor("1", "s"),
+        write_cursor(-1),
+        write_cursor(1, "s"),
         "W" * 9999,
     ],
 )
