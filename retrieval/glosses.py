@@ -235,9 +235,7 @@ class IndexedGlossary:
             opened = await self._visibility.open_columns(question.database, question.principal)
         except IndexUnavailable:
             return {}
-        if dictionary is None:
-            return {}
-        found = dictionary.enumerations
+        found = dictionary.enumerations if dictionary else {}
         if opened is None:
             return found
         return {name: values for name, values in found.items() if name in opened}

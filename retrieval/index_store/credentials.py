@@ -11,14 +11,14 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from psycopg.types.json import Json
 
 from nl2sql.errors import SettingsError
 from nl2sql.types import Entitlement, Principal, UsageLimits
-from retrieval.index_store.table_store import Row, TableStore
+from retrieval.index_store.table_store import Parameters, Row, TableStore
 
 PREFIX = "qsql_"
 _KEY = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -26,6 +26,7 @@ _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 _COLUMNS = """id, principal, roles, attributes, databases, limits, created_at, expires_at,
     revoked_at, last_used_at"""
+_USE_INTERVAL = timedelta(minutes=1)
 _IS_VALID = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
 
 Kind = Literal["static", "key", "signed", "provider"]
@@ -91,34 +92,27 @@ class ApiKeyStore(TableStore):
         """The record of a valid key; None for any other text. Notes the use once a minute."""
         if not _KEY.fullmatch(key):
             return None
-        row = await self._fetch_row(
-            f"SELECT {_COLUMNS}, coalesce(last_used_at < now() - interval '1 minute', true)"
-            f" FROM quorumsql.api_keys WHERE hash = %(hash)s AND {_IS_VALID}",
-            {"hash": _hash(key)},
-        )
-        if row is None:
-            return None
-        found, is_use_old = _read(row[:-1]), row[-1]
-        if is_use_old:
-            await self._change(
-                "UPDATE quorumsql.api_keys SET last_used_at = now() WHERE id = %(id)s",
-                {"id": found.id},
-            )
-        return found
+        found = await self._find(f"hash = %(hash)s AND {_IS_VALID}", {"hash": _hash(key)})
+        for record in found:
+            used_at = record.last_used_at
+            if used_at is None or datetime.now(UTC) - used_at > _USE_INTERVAL:
+                await self._change(
+                    "UPDATE quorumsql.api_keys SET last_used_at = now() WHERE id = %(id)s",
+                    {"id": record.id},
+                )
+        return next(iter(found), None)
 
     async def find_by_id(self, id_: str) -> ApiKey | None:
         """The record of that id, if its key is valid."""
-        row = await self._fetch_row(
-            f"SELECT {_COLUMNS} FROM quorumsql.api_keys WHERE id = %(id)s AND {_IS_VALID}",
-            {"id": id_},
-        )
-        return None if row is None else _read(row)
+        return next(iter(await self._find(f"id = %(id)s AND {_IS_VALID}", {"id": id_})), None)
 
     async def list_all(self) -> list[ApiKey]:
         """All records, also of ended keys, oldest first."""
-        rows = await self._fetch(
-            f"SELECT {_COLUMNS} FROM quorumsql.api_keys ORDER BY created_at, id", {}
-        )
+        return await self._find("true", {})
+
+    async def _find(self, condition: str, parameters: Parameters) -> list[ApiKey]:
+        statement = f"SELECT {_COLUMNS} FROM quorumsql.api_keys WHERE {condition}"
+        rows = await self._fetch(f"{statement} ORDER BY created_at, id", parameters)
         return [_read(row) for row in rows]
 
     async def revoke(self, id_: str) -> None:

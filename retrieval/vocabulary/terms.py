@@ -25,19 +25,15 @@ from nl2sql.yaml_file import check_yaml, read_packaged, read_yaml, suggest
 @cache
 def load_names() -> Mapping[str, tuple[str, ...]]:
     """Abbreviation → its words, all lower case."""
-    return {short: tuple(long.split()) for short, long in _load()["names"].items()}
+    names = read_packaged(__package__, "abbreviations.yaml")["names"]
+    return {short: tuple(long.split()) for short, long in names.items()}
 
 
 @cache
 def load_codes() -> Mapping[str, tuple[str, ...]]:
     """Code of a status column, in lower case → words that mean it."""
-    return {code: tuple(words) for code, words in _load()["codes"].items()}
-
-
-@cache
-def _load() -> Mapping[str, Mapping[str, str]]:
-    lists: Mapping[str, Mapping[str, str]] = read_packaged(__package__, "abbreviations.yaml")
-    return lists
+    codes = read_packaged(__package__, "abbreviations.yaml")["codes"]
+    return {code: tuple(words) for code, words in codes.items()}
 
 
 def expand_words(words: Sequence[str]) -> list[str]:
@@ -160,15 +156,10 @@ NO_SYNONYMS = Synonyms()
 def load_synonyms(path: Path) -> Synonyms:
     """Reads the YAML file at ``path``; does not check that the names exist (``check_synonyms``).
 
-    Raises SettingsError if it is missing, is not YAML, or contains a wrong key or value.
+    Raises SettingsError if it is missing or is not YAML, and one that lists all wrong keys and
+    values.
     """
-    value = read_yaml(path, called="synonym file")
-    return parse_synonyms(value, where=str(path))
-
-
-def parse_synonyms(value: object, *, where: str = "synonyms") -> Synonyms:
-    """``value`` (a plain mapping) as Synonyms. Raises SettingsError that lists all errors."""
-    return check_yaml(value, Synonyms, where=where)
+    return check_yaml(read_yaml(path, called="synonym file"), Synonyms, where=str(path))
 
 
 def check_synonyms(synonyms: Synonyms, catalog: Catalog, *, where: str = "synonyms") -> None:

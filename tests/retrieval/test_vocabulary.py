@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +16,6 @@ from retrieval.vocabulary.terms import (
     check_synonyms,
     find_business_terms,
     load_synonyms,
-    parse_synonyms,
 )
 from tests.fakes import SHOP
 
@@ -47,9 +47,13 @@ def test_a_file_names_tables_columns_and_values(tmp_path: Path) -> None:
         (["a"], "must be a mapping"),
     ],
 )
-def test_a_wrong_key_or_value_is_an_error_that_says_where(value: object, message: str) -> None:
-    with pytest.raises(SettingsError, match=message.replace("?", r"\?").replace(".", r"\.")):
-        parse_synonyms(value)
+def test_a_wrong_key_or_value_is_an_error_that_says_where(
+    value: object, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "synonyms.yaml"
+    path.write_text(yaml.safe_dump(value))
+    with pytest.raises(SettingsError, match=re.escape(message)):
+        load_synonyms(path)
 
 
 @pytest.mark.parametrize(
