@@ -88,9 +88,12 @@ _LOW = re.compile(
 _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OF_TIME = re.compile(r"\b(?:oldest|earliest|youngest|newest|latest)\b", re.IGNORECASE)
-# "How many employees are there and who is the oldest?" asks for two things.
+# "How many employees are there and who is the oldest?" asks for two things. "Show the name" after a
+# question says how to answer it.
 _FURTHER = re.compile(
-    r"\?\s*(?:and\s+)?(?=\w)|\band\s+(?:also\s+)?(?:how many|how much|who)\b", re.IGNORECASE
+    r"\?\s*(?:and\s+)?(?=(?:how|what|which|who|whose|where|when)\b)"
+    r"|\band\s+(?:also\s+)?(?:how many|how much|who)\b",
+    re.IGNORECASE,
 )
 
 
