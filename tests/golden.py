@@ -12,6 +12,18 @@ from pathlib import Path
 from nl2sql.types import Prompt
 
 FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def load_text(name: str) -> str:
+    """The text of ``fixtures/NAME``, without the line end at its end."""
+    return (FIXTURES / name).read_text(encoding="utf-8").rstrip("\n")
+
+
+def render_golden(prompt: Prompt) -> str:
+    """A prompt as its golden file holds it."""
+    return "\n".join(f"=== {message.role}\n{message.content}" for message in prompt.messages)
+
+
 _TITLE = "# title: "
 
 
@@ -34,16 +46,6 @@ def load_pairs(name: str) -> tuple[Pair, ...]:
         assert separator, f"{name}.sql: {title!r} has no line that is only --"
         pairs.append(Pair(title, before.strip(), after.strip()))
     return tuple(pairs)
-
-
-def load_text(name: str) -> str:
-    """The text of ``fixtures/NAME``, without the line end at its end."""
-    return (FIXTURES / name).read_text(encoding="utf-8").rstrip("\n")
-
-
-def render_golden(prompt: Prompt) -> str:
-    """A prompt as its golden file holds it."""
-    return "\n".join(f"=== {message.role}\n{message.content}" for message in prompt.messages)
 
 
 ARROW = " --> "

@@ -15,13 +15,6 @@ from evaluation.engine_check.prompts import measure_word, write_task, write_word
 from nl2sql.protocols import Engine
 from nl2sql.types import Completions, SamplingRequest
 
-# Answers that no engine finishes within the time limits here.
-_ENDLESS_TOKENS = 4000
-_LONG_TOKENS = 128
-_PREFIX_TOKENS = 1500
-_PAUSE_S = 0.5
-_PIECE = 3
-
 
 @dataclass(frozen=True, slots=True)
 class EngineCheck:
@@ -30,6 +23,14 @@ class EngineCheck:
     name: str
     passed: bool
     seen: str
+
+
+# Answers that no engine finishes within the time limits here.
+_ENDLESS_TOKENS = 4000
+_LONG_TOKENS = 128
+_PREFIX_TOKENS = 1500
+_PAUSE_S = 0.5
+_PIECE = 3
 
 
 async def check_behaviour(engine: Engine) -> AsyncIterator[EngineCheck]:

@@ -21,15 +21,6 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """An unverified file. ``ours``: the store downloaded it and may move or delete it."""
-
-    file: Path
-    origin: str
-    ours: bool
-
-
-@dataclass(frozen=True, slots=True)
 class NoFile:
     """Why a source failed, as a text after its name and a colon.
 
@@ -38,6 +29,15 @@ class NoFile:
 
     reason: str
     wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An unverified file. ``ours``: the store downloaded it and may move or delete it."""
+
+    file: Path
+    origin: str
+    ours: bool
 
 
 class Manifest(BaseModel):

@@ -16,6 +16,7 @@ from tests.fakes import (
     build_guarded,
     build_question,
 )
+from tests.golden import load_cases
 from tests.ranking.test_ranker import build_ranker
 from tests.retrieval.semantics.files import GERMANS, REVENUE, build_definition
 
@@ -40,52 +41,11 @@ def judge(sql: str, definition: Definition = REVENUE) -> tuple[bool, str]:
 MISSING = "revenue is defined with orders.status <> 'cancelled', which is missing."
 
 
-@pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        pytest.param(
-            f"SELECT sum(l.price * l.quantity) {JOINED} WHERE o.status != 'cancelled'",
-            (True, ""),
-            id="used",
-        ),
-        pytest.param(
-            f"SELECT o.seller_id, SUM((quantity * price)) AS x {JOINED} WHERE placed_at > '2024'"
-            " AND ('cancelled' <> o.status) GROUP BY 1 HAVING SUM(quantity * price) > 1",
-            (True, ""),
-            id="with more",
-        ),
-        pytest.param(
-            f"WITH s AS (SELECT sum(l.quantity * l.price) AS r {JOINED} WHERE o.status <> "
-            "'cancelled') SELECT r FROM s",
-            (True, ""),
-            id="inside",
-        ),
-        pytest.param(f"SELECT sum(l.quantity * l.price) {JOINED}", (False, MISSING), id="missing"),
-        pytest.param(
-            "SELECT sum(quantity * price) FROM order_lines", (False, MISSING), id="one table"
-        ),
-        # Not the measure, or perhaps limited otherwise: nothing is said.
-        pytest.param("SELECT sum(price) FROM order_lines", (False, ""), id="other expression"),
-        pytest.param(
-            f"SELECT sum(l.quantity * l.price) {JOINED} WHERE o.status IN ('open', 'shipped')",
-            (False, ""),
-            id="other condition",
-        ),
-        pytest.param(
-            f"SELECT o.status, sum(l.quantity * l.price) {JOINED} GROUP BY o.status",
-            (False, ""),
-            id="grouped by it",
-        ),
-        pytest.param(
-            f"SELECT sum(l.quantity * l.price) {JOINED} WHERE o.status <> 'open'",
-            (False, ""),
-            id="other value",
-        ),
-        pytest.param("SELECT avg(quantity * price) FROM order_lines", (False, ""), id="average"),
-    ],
-)
-def test_a_measure(sql: str, expected: tuple[bool, str]) -> None:
-    assert judge(sql) == expected
+@pytest.mark.parametrize(("use", "sql"), load_cases("measure_uses"))
+def test_a_measure(use: str, sql: str) -> None:
+    is_whole, told = judge(sql.format(JOINED=JOINED))
+    assert is_whole is (use == "whole")
+    assert told == (MISSING if use == "without its filter" else "")
 
 
 @pytest.mark.parametrize(

@@ -19,36 +19,13 @@ from tests.fakes import (
     build_question,
     build_table,
 )
+from tests.golden import load_cases
 from tests.retrieval.values.builders import FakeMemory
 
 
-@pytest.mark.parametrize(
-    ("name", "declared", "mark"),
-    [
-        ("order_id", "integer", "[ID]"),
-        ("ref", "uuid", "[ID]"),
-        ("net_amt", "numeric(14,2)", "[AMT]"),
-        ("unit_price", "REAL", "[AMT]"),
-        ("salary", "integer", "[AMT]"),
-        ("order_qty", "integer", "[QTY]"),
-        ("numberOfSeats", "int", "[QTY]"),
-        ("fte_pct", "integer", "[PCT]"),
-        ("tax_rate", "numeric", "[PCT]"),
-        ("hire_dt", "date", "[DATE]"),
-        ("hire_date", "text", "[DATE]"),
-        ("created", "timestamp with time zone", "[TIME]"),
-        ("is_active", "smallint", "[FLAG]"),
-        ("active", "boolean", "[FLAG]"),
-        ("paid_flg", "char(1)", "[FLAG]"),
-        ("cust_no", "character varying(10)", "[CODE]"),
-        ("country_code", "character(2)", "[CODE]"),
-        ("first_name", "text", ""),
-        ("total_hours", "interval", ""),
-        ("price_points", "integer[]", ""),
-        ("sorting", "text", ""),
-    ],
-)
-def test_kinds(name: str, declared: str, mark: str) -> None:
+@pytest.mark.parametrize(("mark", "column"), load_cases("column_marks"))
+def test_kinds(mark: str, column: str) -> None:
+    name, _, declared = column.partition(" ")
     assert find_mark(Column(name, declared), "postgres") == mark
 
 

@@ -9,6 +9,7 @@ from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder
 from retrieval.examples.marking import mark_parameters, propose_parameters
 from retrieval.index_store.feedback_store import Feedback
 from tests.fakes import SHOP
+from tests.golden import Pair, load_pairs
 from tests.retrieval.examples.conftest import Shop
 from tests.retrieval.examples.test_verified_queries import ANN, find
 
@@ -20,103 +21,18 @@ QUERY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "sql", "proposed"),
-    [
-        (
-            QUESTION,
-            QUERY,
-            [
-                ("status", "shipped", "text", "sales.orders.status"),
-                ("customer", "Anna", "text", "sales.customers.name"),
-                ("placed_at", "2024-05-01", "date", ""),
-            ],
-        ),
-        (
-            "Orders above 7 in Q3 2024",
-            "SELECT 1 FROM orders WHERE total > 7 AND EXTRACT(QUARTER FROM placed_at) = 3"
-            " AND EXTRACT(YEAR FROM placed_at) = 2024",
-            [
-                ("total", "7", "integer", ""),
-                ("quarter", "3", "integer", ""),
-                ("year", "2024", "integer", ""),
-            ],
-        ),
-        # What a number means is not known without a column.
-        ("The 5 best", "SELECT round(total, 5) FROM orders WHERE 5 = 5 LIMIT 5", []),
-        # What is not said, is said twice, or is compared with two columns.
-        ("How many?", "SELECT 1 FROM orders WHERE total > 7", []),
-        ("7 of 7", "SELECT 1 FROM orders WHERE total > 7", []),
-        ("Above 7", "SELECT 1 FROM orders WHERE total > 7 AND id > 7", []),
-        # A text of which no column says it.
-        ("From Anna", "SELECT 1 FROM orders WHERE lower(status) = 'Anna'", []),
-        ("In 17 weeks", "SELECT 1 FROM orders WHERE total > 1", []),
-        ("Above 1e5", "SELECT 1 FROM orders WHERE total > 1e5", []),
-        # What stands elsewhere, too, or a name or a fixed date that may follow from it.
-        ("Of 2023", "SELECT '2023', 1 FROM orders WHERE EXTRACT(YEAR FROM placed_at) = 2023", []),
-        ("Of 2023", "SELECT 1 AS in_2023 FROM orders WHERE id = 2023", []),
-        ("Of 2023", "SELECT 1 FROM orders WHERE id = 2023 AND id IN (2023)", []),
-        ("To 2024", "SELECT 1 FROM orders WHERE id <= 2024 AND id BETWEEN 2023 AND 2024", []),
-        ("Of 2023", "SELECT 1 FROM orders WHERE total = 2023 OR customer_id LIKE '2023%'", []),
-        ("Of 2023", "SELECT 1 FROM orders WHERE id = 2023 OR id > 2022", []),
-        ("In Q3", "SELECT 1 FROM orders WHERE id = 3 AND placed_at >= '2023-07-01'", []),
-        ("Shipped", "SELECT 1 FROM orders WHERE status = 'Shipped' OR status LIKE 'shipped'", []),
-        ("Shipped", "SELECT 1 FROM orders WHERE status = 'Shipped' OR status = 'sent'", []),
-        # The same value of something that cannot be a parameter.
-        (
-            "Anna",
-            "SELECT 1 FROM customers WHERE name = 'Anna' OR lower(name) = 'Anna'",
-            [],
-        ),
-        # What is fixed, and of something else, does not keep a value from it.
-        (
-            "Shipped above 7",
-            "SELECT 1 FROM orders WHERE total > 7 AND status = 'sent' LIMIT 5",
-            [("total", "7", "integer", "")],
-        ),
-    ],
-)
-def test_values_that_a_column_is_compared_with_are_proposed(
-    question: str, sql: str, proposed: list[tuple[str, ...]]
+@pytest.mark.parametrize("case", load_pairs("proposed_parameters"), ids=lambda case: case.title)
+def test_values_that_a_column_is_compared_with_are_proposed_or_it_is_told_why_not(
+    case: Pair,
 ) -> None:
-    found, _ = propose_parameters(question, sql, SHOP)
-    told = [(each.name, each.phrase, each.parameter.type, each.parameter.column) for each in found]
-    assert told == proposed
-    assert mark_parameters(question, sql, found, SHOP.dialect).ask() == question
-
-
-@pytest.mark.parametrize(
-    ("question", "sql", "withheld"),
-    [
-        (
-            "Shipped ones?",
-            "SELECT 1 FROM orders WHERE status = 'SHP'",
-            ("'SHP'", "the question does not say it"),
-        ),
-        (
-            "7 of 7",
-            "SELECT 1 FROM orders WHERE total > 7",
-            ("7", "the question says it more than once"),
-        ),
-        (
-            "Above 7",
-            "SELECT 1 FROM orders WHERE total > 7 AND id > 7",
-            ("7", "several columns are compared with it"),
-        ),
-        (
-            "From Anna",
-            "SELECT 1 FROM orders WHERE lower(status) = 'Anna'",
-            ("'Anna'", "no column is compared with it as it is"),
-        ),
-        (
-            "Of 2023",
-            "SELECT 1 AS in_2023 FROM orders WHERE id = 2023",
-            ("2023", "another part of the query holds it, or may follow from it"),
-        ),
-    ],
-)
-def test_why_a_value_is_no_parameter(question: str, sql: str, withheld: tuple[str, str]) -> None:
-    assert propose_parameters(question, sql, SHOP) == ((), (withheld,))
+    found, withheld = propose_parameters(case.title, case.before, SHOP)
+    proposed = [
+        f"{each.name}: {each.phrase}, {each.parameter.type} {each.parameter.column}".rstrip()
+        for each in found
+    ]
+    told = [f"{value}: no, {reason}" for value, reason in withheld]
+    assert [*proposed, *told] == case.after.splitlines()
+    assert mark_parameters(case.title, case.before, found, SHOP.dialect).ask() == case.title
 
 
 async def give(

@@ -14,6 +14,7 @@ from nl2sql.types import GuardedQuery
 from retrieval.semantics.resolution import resolve_definitions
 from tests.fakes import SHOP
 from tests.fakes.shop import build_key, build_table
+from tests.golden import ARROW, load_cases
 from tests.retrieval.semantics.files import REVENUE, SPENT, build_definition, build_file
 
 
@@ -80,25 +81,9 @@ def test_the_guard_lets_the_queries_pass(dialect: str) -> None:
         assert isinstance(guard_query(query, open_access(catalog)), GuardedQuery)
 
 
-@pytest.mark.parametrize(
-    ("section", "sql", "expected"),
-    [
-        ("measures", "sum(order_line.price)", "no table 'order_line'; did you mean 'sales.order_l"),
-        ("measures", "sum(orders.totl)", "no column 'totl'; did you mean 'total'?"),
-        ("filters", "status = 'open'", "write status with its table, as table.status"),
-        ("measures", "orders.total", "a measure needs an aggregate such as sum(…) or count(…)"),
-        ("dimensions", "max(orders.total)", "a dimension has no aggregate; make it a measure"),
-        ("filters", "sum(orders.total) > 1", "about single rows and has no aggregate"),
-        ("measures", "count(*)", "it reads no column; name at least one, as table.column"),
-        ("measures", "sum(orders.total", "it is not valid SQL: Expecting )"),
-        ("measures", "sum(orders.total); DROP TABLE orders", "not a query or a statement"),
-        ("measures", "sum(orders.total) FROM orders", "without FROM and other clauses"),
-        ("filters", "orders.id IN (SELECT id FROM orders)", "no subquery and no window function"),
-        ("filters", "orders.id = 1 ORDER BY 1", "write one condition, without further clauses"),
-        ("filters", "orders.id = 1 -- all", "put comments beside it, in YAML"),
-    ],
-)
-def test_what_does_not_fit_is_said_with_what_to_do(section: str, sql: str, expected: str) -> None:
+@pytest.mark.parametrize(("section", "case"), load_cases("definition_problems"))
+def test_what_does_not_fit_is_said_with_what_to_do(section: str, case: str) -> None:
+    sql, _, expected = case.partition(ARROW)
     sections: dict[str, Any] = {section: {"d": sql}}
     problem = find_problem(**sections)
     assert problem.startswith(f"{section}.d")
