@@ -12,6 +12,8 @@ from pathlib import Path
 from nl2sql.types import Prompt
 
 FIXTURES = Path(__file__).parent / "fixtures"
+ARROW = " --> "
+_TITLE = "# title: "
 
 
 def load_text(name: str) -> str:
@@ -22,9 +24,6 @@ def load_text(name: str) -> str:
 def render_golden(prompt: Prompt) -> str:
     """A prompt as its golden file holds it."""
     return "\n".join(f"=== {message.role}\n{message.content}" for message in prompt.messages)
-
-
-_TITLE = "# title: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,6 @@ def load_pairs(name: str) -> tuple[Pair, ...]:
         assert separator, f"{name}.sql: {title!r} has no line that is only --"
         pairs.append(Pair(title, before.strip(), after.strip()))
     return tuple(pairs)
-
-
-ARROW = " --> "
 
 
 def load_cases(name: str) -> list[tuple[str, str]]:

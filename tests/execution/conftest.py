@@ -11,41 +11,9 @@ from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.settings import LimitSettings
 from tests.embedded_databases import fill_database
+from tests.golden import load_text
 
-_SCHEMA = """
-CREATE SCHEMA lab;
-CREATE TYPE lab.mood AS ENUM ('sad', 'so, so', 'happy');
-CREATE TYPE lab.pair AS (a integer, b text);
-CREATE DOMAIN lab.short AS varchar(5);
-CREATE EXTENSION IF NOT EXISTS vector;
-
-CREATE TABLE lab.people (id integer PRIMARY KEY, name text NOT NULL, salary integer NOT NULL);
-INSERT INTO lab.people VALUES (1, 'Miller', 777), (2, 'Novak', 778), (3, 'Ödegård', 2147483647);
-
-CREATE MATERIALIZED VIEW lab.unfilled AS SELECT name FROM lab.people WITH NO DATA;
-
-CREATE FUNCTION lab.complain(word text) RETURNS integer LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION 'no such column: %', word
-   USING ERRCODE = '42703', HINT = word, DETAIL = word; END $$;
-CREATE FUNCTION lab.complain_early() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
-$$ DECLARE word text; BEGIN SELECT name INTO word FROM lab.people WHERE id = 1;
-   RAISE EXCEPTION 'no such column: %', word USING ERRCODE = '42703'; END $$;
-CREATE FUNCTION lab.dawdle() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
-$$ BEGIN PERFORM pg_sleep(10); RETURN 1; END $$;
-
-CREATE TABLE lab.partly (id integer, "Pay" integer, note text);
-
-CREATE ROLE lab_member NOLOGIN;
-CREATE ROLE lab_stranger NOLOGIN;
-CREATE ROLE lab_writer LOGIN;
-GRANT lab_member TO {reader};
-GRANT USAGE ON SCHEMA lab TO lab_member, lab_writer;
-GRANT SELECT ON lab.people TO lab_member, lab_writer;
-ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
-CREATE POLICY all_rows ON lab.people TO {reader}, lab_writer USING (true);
-CREATE POLICY own_row ON lab.people TO lab_member
-  USING (id = current_setting('lab.person')::integer);
-"""
+_SCHEMA = load_text("schemas/lab.sql")
 
 
 @dataclass(frozen=True, slots=True)

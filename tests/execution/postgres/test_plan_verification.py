@@ -17,37 +17,10 @@ from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from tests.attacks.attack import CALLS
 from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
+from tests.golden import load_text
 
 _DATABASE = "third_reading"
-_SCHEMA = f"""
-CREATE SCHEMA lab;
-CREATE TABLE lab.open (id integer PRIMARY KEY, name text, dept integer);
-INSERT INTO lab.open SELECT n, 'name ' || n, n % 3 FROM generate_series(1, 30) AS n;
-CREATE TABLE lab.secret (id integer PRIMARY KEY, memo text);
-INSERT INTO lab.secret VALUES (1, 'a secret');
-
-CREATE TABLE lab.parted (id integer, dept integer) PARTITION BY LIST (dept);
-CREATE TABLE lab.parted_1 PARTITION OF lab.parted FOR VALUES IN (1);
-CREATE TABLE lab.parted_2 PARTITION OF lab.parted FOR VALUES IN (2);
-CREATE TABLE lab.parent (id integer);
-CREATE TABLE lab.child (note text) INHERITS (lab.parent);
-CREATE VIEW lab.view AS SELECT id, pg_typeof(memo)::text AS kind FROM lab.secret;
-CREATE VIEW lab.view_of_view AS SELECT * FROM lab.view;
-CREATE MATERIALIZED VIEW lab.stored AS SELECT * FROM lab.secret;
-
-CREATE FUNCTION lab.is_mine(integer) RETURNS boolean STABLE LANGUAGE sql AS 'SELECT $1 > 1';
-CREATE TABLE lab.secured (id integer, owner integer);
-ALTER TABLE lab.secured ENABLE ROW LEVEL SECURITY;
-CREATE POLICY mine ON lab.secured TO {READER}
-  USING (lab.is_mine(owner) AND current_setting('lab.off', true) IS NULL);
-CREATE TABLE lab.computed (id integer, long text GENERATED ALWAYS AS (hashtext(id::text)::text));
-
-CREATE FUNCTION lab.count_secrets() RETURNS TABLE (n bigint) STABLE LANGUAGE sql AS
-  'SELECT count(*) FROM lab.secret';
-CREATE FUNCTION lab.definer(anyelement) RETURNS text SECURITY DEFINER LANGUAGE sql AS
-  'SELECT memo FROM lab.secret LIMIT 1';
-ANALYZE;
-"""
+_SCHEMA = load_text("schemas/third_reading.sql")
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,9 @@ from contextlib import closing
 import pytest
 
 from execution.sqlite.authorizer import build_authorizer
-from tests.golden import load_cases
+from tests.golden import load_cases, load_text
 
-SCHEMA = """
-CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER);
-CREATE TABLE secrets (id INTEGER, word TEXT);
-CREATE TABLE "odd`name" (id INTEGER);
-CREATE VIEW words AS SELECT upper(word) AS word, sqlite_version() AS v FROM secrets;
-CREATE VIEW "odd`view" AS SELECT id FROM "odd`name";
-CREATE VIEW outer_view AS SELECT word FROM words;
-CREATE VIEW schema_view AS SELECT name FROM sqlite_master;
-INSERT INTO secrets VALUES (1, 'hush');
-"""
+SCHEMA = load_text("schemas/authorized.sql")
 
 
 @pytest.fixture

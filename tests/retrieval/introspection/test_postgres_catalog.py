@@ -12,19 +12,9 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.embedded_databases import fill_database
+from tests.golden import load_text
 
-_SCHEMA = """
-CREATE TABLE tree (id int PRIMARY KEY, parent int REFERENCES tree);
-CREATE TABLE pair (a int, b int, PRIMARY KEY (a, b));
-CREATE TABLE leaf (x int, y int, FOREIGN KEY (y, x) REFERENCES pair (b, a));
-CREATE TABLE parent_p (id int, d date) PARTITION BY RANGE (d);
-CREATE VIEW seen AS SELECT id FROM tree;
-CREATE MATERIALIZED VIEW kept AS SELECT id FROM tree WITH NO DATA;
-CREATE TYPE state AS ENUM ('open', 'won''t do');
-CREATE TABLE task (done state, late state); COMMENT ON COLUMN task.late IS 'Since May';
-COMMENT ON TABLE tree IS 'It''s a tree';
-COMMENT ON COLUMN tree.parent IS 'Up';
-"""
+_SCHEMA = load_text("schemas/odd_tables.sql")
 
 
 @pytest.fixture

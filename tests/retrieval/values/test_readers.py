@@ -19,6 +19,7 @@ from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalo
 from tests.embedded_databases import fill_database
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
+from tests.golden import load_text
 
 Kind = tuple[
     Callable[[Path, str], None], Callable[..., Catalog], Callable[[str, Path], SourceDatabase[Any]]
@@ -44,30 +45,7 @@ def read(
     return set(values)
 
 
-_SCHEMA = """
-CREATE TYPE mood AS ENUM ('sad', 'it''s ok');
-CREATE DOMAIN short AS varchar(9);
-CREATE TABLE "Odd ""T" ("Größe 🙂" text, code char(3), m mood, s short, n int,
-    d date, j jsonb, tags text[], secret text);
-INSERT INTO "Odd ""T" SELECT 'x' || i % 3, 'AB', 'it''s ok', 'dom', i, now(), '{}',
-    '{a}', 'hush' FROM generate_series(1, 9) i;
-INSERT INTO "Odd ""T" ("Größe 🙂") VALUES (''), (repeat('y', 60)), (NULL);
-CREATE TABLE parts (id int, region text) PARTITION BY LIST (region);
-CREATE TABLE parts_n PARTITION OF parts FOR VALUES IN ('north');
-CREATE TABLE parts_s PARTITION OF parts FOR VALUES IN ('south');
-INSERT INTO parts VALUES (1, 'north'), (2, 'south');
-CREATE VIEW seen AS SELECT region FROM parts;
-CREATE MATERIALIZED VIEW kept AS SELECT region FROM parts;
-CREATE TABLE big (id text);
-INSERT INTO big SELECT i::text || 'x' FROM generate_series(1, 2000) i;
-ANALYZE big;
-CREATE FUNCTION slow(t text) RETURNS text LANGUAGE plpgsql AS
-    'BEGIN PERFORM pg_sleep(2); RETURN t; END';
-CREATE TABLE secured (name text);
-INSERT INTO secured VALUES ('a');
-ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
-CREATE POLICY slowly ON secured USING (slow(name) = 'a');
-"""
+_SCHEMA = load_text("schemas/odd_values.sql")
 _RIGHTS = f"""
 REVOKE SELECT ON "Odd ""T" FROM {READER};
 GRANT SELECT ("Größe 🙂", code, m, s, n, d, j, tags) ON "Odd ""T" TO {READER};

@@ -26,26 +26,12 @@ from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violati
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.embedded_databases import fill_database
 from tests.execution.expecting import expect
+from tests.golden import load_text
 
 _DATABASE = "odd \"db's"
 _ROLE = 'Sales "EU" $quorumsql$; it\'s %s'
 
-_SCHEMA = '''
-CREATE SCHEMA "Odd ""S""";
-CREATE SCHEMA kinds;
-CREATE TYPE kinds.mood AS ENUM ('sad', 'happy');
-CREATE TABLE "Odd ""S"""."select" (
-  "Id" integer PRIMARY KEY, "Region's" text, "order" kinds.mood, secret text);
-CREATE TABLE "Odd ""S"""."a.b" (
-  id integer PRIMARY KEY, "Parent" integer REFERENCES "Odd ""S"""."select" ("Id"));
-CREATE TABLE "Odd ""S"""._1 (id integer PRIMARY KEY, "up" integer REFERENCES "Odd ""S"""."a.b");
-CREATE VIEW "Odd ""S"""."Open" AS SELECT "Id", "Region's" FROM "Odd ""S"""."select";
-CREATE VIEW "Odd ""S"""."Own" AS SELECT "Id", "Region's" AS region FROM "Odd ""S"""."select";
-INSERT INTO "Odd ""S"""."select"
-  VALUES (1, 'it''s', 'sad', 'x'), (2, 'it''s', 'happy', NULL), (3, 'b', 'sad', 'y');
-INSERT INTO "Odd ""S"""."a.b" VALUES (10, 1), (11, 3), (12, NULL);
-INSERT INTO "Odd ""S"""._1 VALUES (100, 10), (101, 11), (102, 12);
-'''
+_SCHEMA = load_text("schemas/odd_names.sql")
 
 _TABLE = 'Odd "S".select'
 _POLICY: dict[str, Any] = {
