@@ -29,6 +29,8 @@ _NOBODY = Principal("evaluation")
 
 # Complete results are compared; a gold query with more rows than this is reported as failing.
 MOST_ROWS = 1_000_000
+# What the record of a candidate takes from the trace.
+_SHARED = set("id sql origin repairs derived_from rule samples votes group".split())
 _PREVIEW_ROWS = 10
 _PREVIEW_CELL = 120
 
@@ -220,33 +222,15 @@ def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRe
         error = f"{candidate.violation.code}: {candidate.violation.message}"
     elif candidate.error:
         error = f"{candidate.error.sqlstate}: {candidate.error.message}"
-    return CandidateRecord(
-        id=candidate.id,
-        sql=candidate.sql,
-        origin=candidate.origin,
-        repairs=candidate.repairs,
-        derived_from=candidate.derived_from,
-        rule=candidate.rule,
-        samples=candidate.samples,
-        votes=candidate.votes,
-        group=candidate.group,
-        score=candidate.score.total,
-        error=error,
-        correct=correct,
-    )
+    own = {"score": candidate.score.total, "error": error, "correct": correct}
+    return CandidateRecord(**candidate.model_dump(include=_SHARED), **own)
 
 
 def _build_repairs(trace: TraceResponse, right: Mapping[str, bool]) -> tuple[RepairRecord, ...]:
     repaired = {made.repairs: made.id for made in trace.candidates if made.repairs}
     return tuple(
         RepairRecord(
-            candidate=repair.candidate,
-            cause=repair.cause,
-            method=repair.method,
-            outcome=repair.outcome,
-            sql=repair.sql,
-            rules=tuple(repair.rules),
-            error_class=repair.error_class,
+            **repair.model_dump(exclude={"attempt", "risks"}),
             correct_before=right.get(repair.candidate, False),
             correct_after=right.get(repaired.get(repair.candidate, ""), False),
         )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from evaluation.metrics.figures import ConfidenceFigures, Estimate, Percentiles
+from evaluation.metrics.figures import (
+    ConfidenceFigures,
+    Estimate,
+    Percentiles,
+    RepairFigures,
+    Summary,
+)
 from evaluation.metrics.metrics import MODEL_STAGES
 from evaluation.report.sections import ReportSection, Run
 
 NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
+_Figures = TypeVar("_Figures")
 _SUREST = (0.25, 0.5, 0.75)
 
 
@@ -98,103 +106,91 @@ def build_main_tables(section: ReportSection) -> tuple[ReportTable, ...]:
     return tuple(table for table in tables if table.rows)
 
 
+def build_table(
+    title: str,
+    first: str,
+    rows: Iterable[tuple[str, _Figures]],
+    columns: Mapping[str, Callable[[_Figures], str]],
+) -> ReportTable:
+    """A row for each name with its figures; a column for each way to show them.
+
+    >>> build_table("T", "run", [("a", 1)], {"n": str, "n + 1": lambda n: str(n + 1)}).rows
+    (('a', '1', '2'),)
+    """
+    shown = ((name, *(show(figures) for show in columns.values())) for name, figures in rows)
+    return ReportTable(title, (first, *columns), tuple(shown))
+
+
 def _build_accuracy_table(section: ReportSection) -> ReportTable:
     """Accuracy, with that of samples and of the oracle."""
-    figures: dict[str, Callable[[Run], Estimate | None]] = {
-        "accuracy": lambda run: run.summary.accuracy,
-        "with clarify counted": lambda run: run.summary.chosen,
-        "the same, judged": lambda run: run.summary.judged,
-        "first sample": lambda run: run.summary.first,
-        "majority": lambda run: run.summary.majority,
-        "oracle": lambda run: run.summary.oracle,
-        "executes": lambda run: run.summary.executes,
+    columns: dict[str, Callable[[Summary], str]] = {
+        "accuracy": lambda summary: show_estimate(summary.accuracy),
+        "with clarify counted": lambda summary: show_estimate(summary.chosen),
+        "the same, judged": lambda summary: show_estimate(summary.judged),
+        "first sample": lambda summary: show_estimate(summary.first),
+        "majority": lambda summary: show_estimate(summary.majority),
+        "oracle": lambda summary: show_estimate(summary.oracle),
+        "executes": lambda summary: show_estimate(summary.executes),
     }
-    rows = tuple(
-        (run.label, *(show_estimate(pick(run)) for pick in figures.values()))
-        for run in section.runs
-    )
-    return ReportTable("Accuracy", ("run", *figures), rows)
+    return build_table("Accuracy", "run", _list_summaries(section), columns)
+
+
+def _list_summaries(section: ReportSection) -> Iterator[tuple[str, Summary]]:
+    yield from ((run.label, run.summary) for run in section.runs)
 
 
 def _build_outcome_table(section: ReportSection) -> ReportTable:
     """The numbers of questions by outcome."""
-    names = dict.fromkeys(name for run in section.runs for name in run.summary.outcomes)
-    rows = tuple(
-        (
-            run.label,
-            f"{run.summary.questions:,}",
-            f"{run.summary.counted:,}",
-            f"{len(run.summary.gold_failed):,}",
-            f"{run.summary.gold_empty:,}",
-            *(f"{run.summary.outcomes.get(name, 0):,}" for name in names),
-        )
-        for run in section.runs
-    )
-    columns = ("run", "questions", "counted", "gold failing", "gold empty", *names)
-    return ReportTable("Questions and outcomes", columns, rows)
+
+    def count(outcome: str) -> Callable[[Summary], str]:
+        return lambda summary: f"{summary.outcomes.get(outcome, 0):,}"
+
+    columns: dict[str, Callable[[Summary], str]] = {
+        "questions": lambda summary: f"{summary.questions:,}",
+        "counted": lambda summary: f"{summary.counted:,}",
+        "gold failing": lambda summary: f"{len(summary.gold_failed):,}",
+        "gold empty": lambda summary: f"{summary.gold_empty:,}",
+        **{name: count(name) for run in section.runs for name in run.summary.outcomes},
+    }
+    return build_table("Questions and outcomes", "run", _list_summaries(section), columns)
 
 
 def _build_speed_table(section: ReportSection) -> ReportTable:
     """Time and tokens; no speed if samples were read from a file."""
-    rows = tuple(
-        (
-            run.label,
-            *(
-                (
-                    f"{run.summary.seconds.p50:.2f} ({run.summary.seconds.p95:.2f})",
-                    f"{run.summary.questions_per_minute:,.1f}",
-                )
-                if run.manifest.is_timed
-                else (NONE, NONE)
-            ),
-            show_ms(run.summary.own_ms),
-            f"{run.manifest.concurrency}",
-            f"{run.summary.prompt_tokens:,.0f}",
-            f"{run.summary.completion_tokens:,.0f}",
-        )
-        for run in section.runs
-    )
-    columns = (
-        "run",
-        "s / question",
-        "questions / min",
-        "without the model",
-        "in flight",
-        "prompt tokens",
-        "completion tokens",
-    )
-    return ReportTable("Time, p50 (p95), and tokens per question", columns, rows)
+    columns: dict[str, Callable[[Run], str]] = {
+        "s / question": lambda run: _show_speed(run, "{0.seconds.p50:.2f} ({0.seconds.p95:.2f})"),
+        "questions / min": lambda run: _show_speed(run, "{0.questions_per_minute:,.1f}"),
+        "without the model": lambda run: show_ms(run.summary.own_ms),
+        "in flight": lambda run: f"{run.manifest.concurrency}",
+        "prompt tokens": lambda run: f"{run.summary.prompt_tokens:,.0f}",
+        "completion tokens": lambda run: f"{run.summary.completion_tokens:,.0f}",
+    }
+    rows = [(run.label, run) for run in section.runs]
+    return build_table("Time, p50 (p95), and tokens per question", "run", rows, columns)
+
+
+def _show_speed(run: Run, form: str) -> str:
+    return form.format(run.summary) if run.manifest.is_timed else NONE
 
 
 def _build_confidence_table(section: ReportSection) -> ReportTable:
     """The quality of each run's confidence."""
-    rows = tuple(
-        (
-            run.label,
-            f"{figures.calibration_error:.3f}",
-            f"{figures.brier:.3f}",
-            f"{figures.auroc:.3f}",
-            f"{figures.at_threshold.threshold:.2f}",
-            show_percent(figures.at_threshold.coverage),
-            show_estimate(figures.at_threshold.accuracy),
-            show_estimate(figures.at_threshold.judged),
-            *(_show_surest(figures, share) for share in _SUREST),
-        )
-        for run in section.runs
-        if (figures := run.summary.confidence) is not None
-    )
-    columns = (
-        "run",
-        "calibration error",
-        "Brier",
-        "AUROC",
-        "threshold",
-        "answered above it",
-        "accuracy of those",
-        "judged",
-        *(f"of the surest {share:.0%}" for share in _SUREST),
-    )
-    return ReportTable("Confidence", columns, rows)
+
+    def show_surest(share: float) -> Callable[[ConfidenceFigures], str]:
+        return lambda figures: _show_surest(figures, share)
+
+    columns: dict[str, Callable[[ConfidenceFigures], str]] = {
+        "calibration error": lambda figures: f"{figures.calibration_error:.3f}",
+        "Brier": lambda figures: f"{figures.brier:.3f}",
+        "AUROC": lambda figures: f"{figures.auroc:.3f}",
+        "threshold": lambda figures: f"{figures.at_threshold.threshold:.2f}",
+        "answered above it": lambda figures: show_percent(figures.at_threshold.coverage),
+        "accuracy of those": lambda figures: show_estimate(figures.at_threshold.accuracy),
+        "judged": lambda figures: show_estimate(figures.at_threshold.judged),
+        **{f"of the surest {share:.0%}": show_surest(share) for share in _SUREST},
+    }
+    rows = [(name, found) for name, each in _list_summaries(section) if (found := each.confidence)]
+    return build_table("Confidence", "run", rows, columns)
 
 
 def _show_surest(figures: ConfidenceFigures, share: float) -> str:
@@ -208,24 +204,23 @@ def _build_repair_table(section: ReportSection) -> ReportTable:
 
     A repair by several rules counts for each of them.
     """
-    rows = tuple(
-        (
-            f"{run.label}: {kind}{name}",
-            f"{figures.tried:,}",
-            f"{figures.fixed:,}",
-            f"{figures.corrected:,}",
-            f"{figures.broken:,}",
-        )
-        for run in section.runs
+    columns: dict[str, Callable[[RepairFigures], str]] = {
+        "tried": lambda figures: f"{figures.tried:,}",
+        "executes after": lambda figures: f"{figures.fixed:,}",
+        "right after": lambda figures: f"{figures.corrected:,}",
+        "right before, wrong after": lambda figures: f"{figures.broken:,}",
+    }
+    rows = [
+        (f"{label}: {kind}{name}", figures)
+        for label, summary in _list_summaries(section)
         for kind, found in (
-            ("", run.summary.repairs),
-            ("rule ", run.summary.repair_rules),
-            ("error ", run.summary.repair_classes),
+            ("", summary.repairs),
+            ("rule ", summary.repair_rules),
+            ("error ", summary.repair_classes),
         )
         for name, figures in found.items()
-    )
-    columns = ("repair", "tried", "executes after", "right after", "right before, wrong after")
-    return ReportTable("Repairs", columns, rows)
+    ]
+    return build_table("Repairs", "repair", rows, columns)
 
 
 def _build_breakdown_table(

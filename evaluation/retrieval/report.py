@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from evaluation.report.markdown import escape_markdown, render_failures, render_table
-from evaluation.report.tables import ReportTable, show_estimate, show_ms, show_percent
-from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures
+from evaluation.report.tables import ReportTable, build_table, show_estimate, show_ms, show_percent
+from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures, VariantFigures
 
 _METHOD = (
     "All gold tables: the share of questions with every table of the gold query among those shown. "
@@ -21,29 +21,15 @@ _MOST_MISSED, _MOST_QUESTIONS = 20, 5
 
 def build_tables(figures: RetrievalFigures) -> tuple[ReportTable, ...]:
     """Recall with the amount shown, recall among the first k, and the time of each stage."""
-    recall = tuple(
-        (
-            variant.variant,
-            f"{variant.questions:,}",
-            show_estimate(variant.all_tables),
-            show_estimate(variant.tables),
-            show_estimate(variant.columns),
-            f"{variant.shown_tables:.1f}",
-            f"{variant.shown_columns:.0f}",
-            f"{variant.shown_tokens:,.0f}",
-        )
-        for variant in figures.variants
-    )
-    columns = (
-        "variant",
-        "questions",
-        "all gold tables",
-        "gold tables",
-        "gold columns",
-        "tables",
-        "columns",
-        "tokens",
-    )
+    recall: dict[str, Callable[[VariantFigures], str]] = {
+        "questions": lambda variant: f"{variant.questions:,}",
+        "all gold tables": lambda variant: show_estimate(variant.all_tables),
+        "gold tables": lambda variant: show_estimate(variant.tables),
+        "gold columns": lambda variant: show_estimate(variant.columns),
+        "tables": lambda variant: f"{variant.shown_tables:.1f}",
+        "columns": lambda variant: f"{variant.shown_columns:.0f}",
+        "tokens": lambda variant: f"{variant.shown_tokens:,.0f}",
+    }
     first = tuple(
         (variant.variant, *(show_percent(variant.recall_at[k].value) for k in RECALL_AT))
         for variant in figures.variants
@@ -53,8 +39,9 @@ def build_tables(figures: RetrievalFigures) -> tuple[ReportTable, ...]:
         (variant.variant, *(show_ms(variant.stages_ms.get(stage)) for stage in stages))
         for variant in figures.variants
     )
+    rows = [(variant.variant, variant) for variant in figures.variants]
     return (
-        ReportTable("Recall", columns, recall),
+        build_table("Recall", "variant", rows, recall),
         ReportTable(
             "Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), first
         ),

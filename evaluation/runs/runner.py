@@ -62,12 +62,16 @@ async def _ask_one(
     max_rows: int,
 ) -> QuestionRecord:
     manifest = run.manifest
-    most = MOST_ADAPTIVE_K if manifest.k == "adaptive" else manifest.k
+
+    async def describe_failure(reason: str, seconds: float) -> QuestionRecord:
+        most = MOST_ADAPTIVE_K if manifest.k == "adaptive" else manifest.k
+        return await judge.describe_failure(
+            example, evidence=manifest.evidence, k=most, reason=reason, seconds=seconds
+        )
+
     gold = await judge.gold(example)
     if gold.error:
-        return await judge.describe_failure(
-            example, evidence=manifest.evidence, k=most, reason="", seconds=0.0
-        )
+        return await describe_failure("", 0.0)
     question = Question(
         text=example.question,
         database=example.database,
@@ -84,12 +88,6 @@ async def _ask_one(
         raise
     except QuorumError as error:
         # An error of this question: it counts as wrong and is listed.
-        return await judge.describe_failure(
-            example,
-            evidence=manifest.evidence,
-            k=most,
-            reason=str(error),
-            seconds=time.perf_counter() - start,
-        )
+        return await describe_failure(str(error), time.perf_counter() - start)
     seconds = time.perf_counter() - start
     return await judge.judge(example, response, evidence=manifest.evidence, seconds=seconds)
