@@ -13,17 +13,15 @@ from nl2sql.errors import QuorumError
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("quorumsql")
-# The engine has the same deadline and needs time to return what is finished.
-_GRACE_S = 1.0
 
 
 async def gather_until(
     deadline: Deadline,
     coroutines: Sequence[Coroutine[Any, Any, _T]],
-    is_enough: Callable[[_T], bool],
+    is_enough: Callable[[_T], bool] = lambda _: True,
     *,
     has_enough: bool = False,
-    grace_s: float = _GRACE_S,
+    grace_s: float = 0.0,
 ) -> list[_T | None]:
     """Runs all concurrently and returns their results in order; None for one without a result.
 

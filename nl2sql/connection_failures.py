@@ -48,8 +48,9 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "starting up|shutting down|recovery mode": "Wait until the server is ready.",
     "timeout|timed out|no route to host|unreachable": "Check host and port in the URL, and whether "
     "a firewall is in between.",
+    # Whatever else it says.
+    "": "Check host, port, database, role and password.",
 }
-_OTHER = "Check host, port, database, role and password."
 
 
 def explain_failure(error: Exception) -> str:
@@ -65,7 +66,5 @@ def explain_failure(error: Exception) -> str:
     text = str(error).strip().partition("\n")[0] or "Timed out"
     if found := _PLACE.match(text):
         text = f"{found[2].removeprefix('FATAL:').strip()} ({found[1]})"
-    for words, remedy in _REMEDIES.items():
-        if re.search(words, text, re.IGNORECASE):
-            return f"{text}. {remedy}"
-    return f"{text}. {_OTHER}"
+    told = (remedy for words, remedy in _REMEDIES.items() if re.search(words, text, re.IGNORECASE))
+    return f"{text}. {next(told)}"

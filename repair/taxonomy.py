@@ -7,6 +7,7 @@ PostgreSQL's (documentation, appendix A); errors of SQLite and DuckDB use them t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nl2sql.types import NOT_PERMITTED, Assessment, Violation
@@ -63,65 +64,55 @@ UNSAFE = ErrorClass("unsafe", "Only one reading query may run.", repairable=Fals
 SERVER = ErrorClass("server", "The database could not do it now; ask again.", repairable=False)
 OTHER = ErrorClass("other", "Write the query in a simpler way.")
 
-BY_GUARD_CODE: dict[str, ErrorClass] = {
-    "endless_recursion": TOO_MUCH,
-    "function_not_allowed": FUNCTION,
-    "multiple_statements": SYNTAX,
-    "node_not_allowed": CONSTRUCT,
-    NOT_PERMITTED: WITHHELD,
-    "not_a_query": UNSAFE,
-    "operator_not_allowed": FUNCTION,
-    "reads_differently": CONSTRUCT,
-    "tables_disagree": UNSAFE,
-    "too_long": TOO_MUCH,
-    "too_many_columns": TOO_MUCH,
-    "too_many_rows": TOO_MUCH,
-    "too_much_text": TOO_MUCH,
-    "type_not_allowed": TYPES,
-    "unexplained_column": AMBIGUOUS_NAME,
-    "unexplained_table": AMBIGUOUS_NAME,
-    "unfiltered_table": UNSAFE,
-    "unknown_column": UNKNOWN_COLUMN,
-    "unknown_table": UNKNOWN_TABLE,
-    "unparsable": SYNTAX,
-    "unresolved": CONSTRUCT,
-}
 
-_BY_SQLSTATE: dict[str, ErrorClass] = {
-    "21000": CARDINALITY,
-    "3F000": UNKNOWN_TABLE,
-    "42501": WITHHELD,
-    "42601": SYNTAX,
-    "42702": AMBIGUOUS_NAME,
-    "42703": UNKNOWN_COLUMN,
-    "42704": TYPES,
-    "42712": AMBIGUOUS_NAME,
-    "42725": FUNCTION,
-    "42803": GROUPING,
-    "42804": TYPES,
-    "42846": TYPES,
-    "42883": FUNCTION,
-    "42P01": UNKNOWN_TABLE,
-    "42P10": SHAPE,
-    "42P18": TYPES,
-    "42P19": CONSTRUCT,
-    "42P20": WINDOW,
-    "57014": TOO_MUCH,
-}
+def _index(codes: Mapping[ErrorClass, str]) -> dict[str, ErrorClass]:
+    return {code: each for each, listed in codes.items() for code in listed.split()}
+
+
+BY_GUARD_CODE = _index(
+    {
+        TOO_MUCH: "endless_recursion too_long too_many_columns too_many_rows too_much_text",
+        FUNCTION: "function_not_allowed operator_not_allowed",
+        SYNTAX: "multiple_statements unparsable",
+        CONSTRUCT: "node_not_allowed reads_differently unresolved",
+        WITHHELD: NOT_PERMITTED,
+        UNSAFE: "not_a_query tables_disagree unfiltered_table",
+        TYPES: "type_not_allowed",
+        AMBIGUOUS_NAME: "unexplained_column unexplained_table",
+        UNKNOWN_COLUMN: "unknown_column",
+        UNKNOWN_TABLE: "unknown_table",
+    }
+)
+
+_BY_SQLSTATE = _index(
+    {
+        CARDINALITY: "21000",
+        UNKNOWN_TABLE: "3F000 42P01",
+        WITHHELD: "42501",
+        SYNTAX: "42601",
+        AMBIGUOUS_NAME: "42702 42712",
+        UNKNOWN_COLUMN: "42703",
+        TYPES: "42704 42804 42846 42P18",
+        FUNCTION: "42725 42883",
+        GROUPING: "42803",
+        SHAPE: "42P10",
+        CONSTRUCT: "42P19",
+        WINDOW: "42P20",
+        TOO_MUCH: "57014",
+    }
+)
 
 # By the first two letters, for states without an entry of their own.
-_BY_STATE_CLASS: dict[str, ErrorClass] = {
-    "08": SERVER,
-    "0A": CONSTRUCT,
-    "22": VALUES,
-    "25": UNSAFE,
-    "42": SYNTAX,
-    "53": TOO_MUCH,
-    "54": TOO_MUCH,
-    "55": SERVER,
-    "57": SERVER,
-    "58": SERVER,
-}
+_BY_STATE_CLASS = _index(
+    {
+        SERVER: "08 55 57 58",
+        CONSTRUCT: "0A",
+        VALUES: "22",
+        UNSAFE: "25",
+        SYNTAX: "42",
+        TOO_MUCH: "53 54",
+    }
+)
 
 
 def classify_failure(failed: Assessment) -> ErrorClass:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nl2sql.errors import PromptTooLong, Unavailable
-from nl2sql.languages import list_words, load_lexicon
+from nl2sql.languages import load_lexicon
 from nl2sql.languages.context import NO_SPACES, PRONOUNS, continues_another, list_phrases
 from nl2sql.languages.detection import find_language, list_stop_words
 from nl2sql.languages.english import list_english
@@ -33,7 +33,7 @@ _ANSWER_START = "Whole question:"
 # Lines of the prompt; an answer that begins like one is not used.
 _ECHOES = ("Before:", "Its query:", "Follow-up:")
 _PLACES = {
-    fold_text(word): place
+    fold_text(word.strip()): place
     for place, section, key in (
         (1, "ordinals", "1"),
         (1, "numbers", "1"),
@@ -41,7 +41,8 @@ _PLACES = {
         (2, "numbers", "2"),
         (-1, "which", "last"),
     )
-    for word in list_words(section, key)
+    for words in load_lexicon()[section][key].values()
+    for word in words.split(",")
 } | {"former": 1, "latter": -1}
 _DIGITS = re.compile(r"(\d{1,2})(?:st|nd)?")
 _PICKING = frozenset(" ".join(load_lexicon()["picking"].values()).split())

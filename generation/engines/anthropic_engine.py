@@ -88,9 +88,7 @@ class AnthropicEngine(ServerEngine):
         others = await gather_until(
             deadline,
             [self._complete(request, max_tokens) for _ in range(1, request.k)],
-            lambda _: True,
             has_enough=True,
-            grace_s=0.0,
         )
         answers += [other for other in others if other is not None]
         return Completions(

@@ -138,9 +138,7 @@ class OpenAiEngine(ServerEngine):
                 self._complete(request, frozenset(wanted), max_tokens, seed=request.seed + number)
                 for number in numbers
             ],
-            lambda _: True,
             has_enough=bool(drawn),
-            grace_s=0.0,
         )
         replies += [other for other in others if other is not None]
         return self._join(request, replies)

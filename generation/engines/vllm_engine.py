@@ -112,8 +112,6 @@ class VllmEngine:
             drawn = await gather_until(
                 Deadline.after(request.time_limit_s),
                 [draw(index) for index in range(request.k)],
-                lambda _: True,
-                grace_s=0.0,
             )
         except EngineDeadError as error:
             raise EngineUnavailable(

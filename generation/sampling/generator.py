@@ -38,6 +38,8 @@ from nl2sql.types import (
 
 # Only the names in a draft query are used, so it may be incomplete.
 _DRAFT_TOKENS = 128
+# The engine has the same deadline and needs time to return what is finished.
+_GRACE_S = 1.0
 
 
 class CandidateGenerator:
@@ -121,6 +123,7 @@ class CandidateGenerator:
             ],
             lambda completions: bool(completions.texts),
             has_enough=has_answer,
+            grace_s=_GRACE_S,
         )
         named = [
             (draw.variant, completions)

@@ -22,13 +22,3 @@ def load_lexicon() -> Mapping[str, Mapping[str, Any]]:
     """The sections of ``lexicon.yaml``, which says what each holds."""
     lexicon: Mapping[str, Mapping[str, Any]] = read_packaged(__package__, "lexicon.yaml")
     return lexicon
-
-
-def list_words(section: str, key: str) -> tuple[str, ...]:
-    """The words that an entry has in any language.
-
-    >>> list_words("ordinals", "2")[:3]
-    ('second', 'zweite', 'zweiten')
-    """
-    said: Mapping[str, str] = load_lexicon()[section][key]
-    return tuple(word.strip() for words in said.values() for word in words.split(","))

@@ -51,12 +51,12 @@ def autocorrect_query(
     """The corrected query; None if no rule changes it, it does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return None
-    visible = TableLookup(context, plan, remembers=True)
+    visible = TableLookup(context, plan)
     used: dict[str, None] = {}
     try:
         tree = read_tree(sql, context.dialect).copy()
         for _ in range(_PASSES):
-            fired = [rule.__name__ for rule in rules if _apply(rule, tree, visible)]
+            fired = [rule.__name__ for rule in rules if rule(tree, visible)]
             used.update(dict.fromkeys(fired))
             if not fired:
                 break
@@ -75,10 +75,3 @@ def write_query(tree: exp.Expr, dialect: str) -> str:
     except AttributeError:
         # sqlglot fails like this if a function lacks an argument, as in DATETIME(day).
         return ""
-
-
-def _apply(rule: Rule, tree: exp.Expr, visible: TableLookup) -> bool:
-    changed = rule(tree, visible)
-    if changed:
-        visible.forget()
-    return changed

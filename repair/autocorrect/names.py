@@ -29,8 +29,6 @@ from repair.autocorrect.table_lookup import TableLookup
 def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
     """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
     changed = _spell_tables(tree, visible)
-    if changed:
-        visible.forget()
     for scope in read_scopes(tree, visible):
         for column, name in list_faults(scope, "owner", "column"):
             qualifier = column.args.get("table")

@@ -91,15 +91,7 @@ class SelectScope:
 
 
 def read_scopes(tree: exp.Expr, visible: TableLookup) -> list[SelectScope]:
-    """All SELECTs of the query, outer ones first; cached in ``visible`` if it remembers them."""
-    if not visible.remembers:
-        return _read_scopes(tree, visible)
-    if visible.scopes is None or visible.scopes[0] is not tree:
-        visible.scopes = tree, _read_scopes(tree, visible)
-    return visible.scopes[1]
-
-
-def _read_scopes(tree: exp.Expr, visible: TableLookup) -> list[SelectScope]:
+    """All SELECTs of the query, outer ones first."""
     scopes: dict[int, SelectScope] = {}
     for select in find_all(tree, exp.Select):
         scope = SelectScope(select, visible, outer=scopes.get(id(find_outer(select))))

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlglot import exp
 
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.sql.names import fold_name, quote_name
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, read_identifier
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition, JoinPlan, Plan, SchemaContext, ValueMatch
 
@@ -95,12 +95,7 @@ class KeyNeighbour:
 class TableLookup:
     """Looks names up in a schema context, as its dialect compares them."""
 
-    def __init__(
-        self, context: SchemaContext, plan: Plan = _NO_PLAN, *, remembers: bool = False
-    ) -> None:
-        """With ``remembers``, a tree's scopes are cached until ``forget`` is called."""
-        self.remembers = remembers
-        self.scopes: tuple[exp.Expr, list[Any]] | None = None
+    def __init__(self, context: SchemaContext, plan: Plan = _NO_PLAN) -> None:
         self.dialect = context.dialect
         self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
         self.values: tuple[ValueMatch, ...] = context.values
@@ -118,19 +113,13 @@ class TableLookup:
             for table in self.tables
         }
 
-    def forget(self) -> None:
-        """Drops the cached scopes after a change of the tree."""
-        self.scopes = None
-
     def fold(self, name: str) -> str:
         """A form that is equal for all spellings of a stored name."""
         return fold_name(name, self.dialect)
 
     def spell(self, identifier: exp.Expr) -> str:
         """The folded name that the database reads in an identifier of a query."""
-        name = identifier.name
-        is_quoted = bool(identifier.args.get("quoted"))
-        return name.lower() if self.dialect == "postgres" and not is_quoted else self.fold(name)
+        return read_identifier(identifier, self.dialect)
 
     def find_table(self, node: exp.Table) -> Table | None:
         """The only visible table that the node can mean, or None."""

@@ -118,7 +118,6 @@ def _derive_all(
 ) -> Iterator[Derived]:
     originals = []
     for number, sql in enumerate(queries):
-        # Each has a lookup of its own, which remembers what it read of the one tree.
         visible = TableLookup(context, plan)
         try:
             if len(sql) <= MOST_CHARS:

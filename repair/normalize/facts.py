@@ -24,28 +24,15 @@ _KINDS = frozenset(
 TEMPORAL = frozenset({"date", "timestamp"})
 NUMERIC = frozenset({"integer", "number", "float"})
 _CALLS = {
-    "NOW": "timestamp",
-    "DATE_TRUNC": "timestamp",
-    "TO_TIMESTAMP": "timestamp",
-    "MAKE_TIMESTAMP": "timestamp",
-    "TO_DATE": "date",
-    "MAKE_DATE": "date",
-    "TODAY": "date",
-    "LAST_DAY": "date",
-    "COUNT": "integer",
-    "LENGTH": "integer",
-    "TO_CHAR": "text",
-    "STRFTIME": "text",
-    "UPPER": "text",
-    "LOWER": "text",
-    "CONCAT": "text",
-    "SUBSTR": "text",
-    "SUBSTRING": "text",
-    "TRIM": "text",
-    "REPLACE": "text",
-    "STRING_AGG": "text",
-    "LEFT": "text",
-    "RIGHT": "text",
+    name: kind
+    for kind, names in {
+        "timestamp": "NOW DATE_TRUNC TO_TIMESTAMP MAKE_TIMESTAMP",
+        "date": "TO_DATE MAKE_DATE TODAY LAST_DAY",
+        "integer": "COUNT LENGTH",
+        "text": "TO_CHAR STRFTIME UPPER LOWER CONCAT SUBSTR SUBSTRING TRIM REPLACE STRING_AGG LEFT "
+        "RIGHT",
+    }.items()
+    for name in names.split()
 }
 # Functions whose value has the kind of their first argument.
 _SAME = frozenset({"MIN", "MAX", "COALESCE", "NULLIF", "GREATEST", "LEAST", "ABS"})
