@@ -42,6 +42,7 @@ class Deadline:
 
 NEVER = Deadline()
 
+_OVER = "The time of the request is over."
 _REQUEST: ContextVar[Deadline] = ContextVar("request_deadline", default=NEVER)
 
 
@@ -63,7 +64,7 @@ async def ending_in(left_s: float | None) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not timer.expired():
             raise
-        raise _build_error() from error
+        raise DeadlineExceeded(_OVER) from error
     finally:
         _REQUEST.reset(token)
 
@@ -75,9 +76,5 @@ def read_left_s() -> float | None:
     """
     left_s = _REQUEST.get().left_s
     if left_s == 0.0:
-        raise _build_error()
+        raise DeadlineExceeded(_OVER)
     return left_s
-
-
-def _build_error() -> DeadlineExceeded:
-    return DeadlineExceeded("The time of the request is over.")

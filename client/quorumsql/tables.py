@@ -19,19 +19,13 @@ if TYPE_CHECKING:
     from quorumsql.contract.answers import AnsweredResponse
 
 
-def _read_decimal(value: float | str) -> Decimal:
-    # repr gives back the digits that the database wrote.
-    return Decimal(value if isinstance(value, str) else repr(value))
-
-
 _INTEGERS = ("int2", "int4", "int8", "smallint", "integer", "bigint", "tinyint", "oid", "hugeint")
-_FLOATS = ("float4", "float8", "real", "double", "float")
 # The first word of the database's name of a type → what reads its JSON values; all others are as
 # they came.
 _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_INTEGERS, int),
-    **dict.fromkeys(("numeric", "decimal"), _read_decimal),
-    **dict.fromkeys(_FLOATS, float),
+    **dict.fromkeys(("numeric", "decimal"), lambda value: Decimal(str(value))),
+    **dict.fromkeys(("float4", "float8", "real", "double", "float"), float),
     "date": dt.date.fromisoformat,
     **dict.fromkeys(("timestamp", "timestamptz"), dt.datetime.fromisoformat),
 }

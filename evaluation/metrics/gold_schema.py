@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import find_tree
 from ranking.query import Query, read_query
 
 
@@ -29,9 +28,7 @@ def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple
     >>> find_gold_schema('SELECT count(*) FROM stadium WHERE city = "Ayr"', catalog)
     (('main.Stadium',), ('main.Stadium.City',))
     """
-    try:
-        tree = parse_one(sql, catalog.dialect)
-    except (SqlglotError, RecursionError):
+    if (tree := find_tree(sql, catalog.dialect)) is None:
         return (), ()
     # Only those that the query may mean: of two of a name, the search path tells which.
     named = {_resolve(table, catalog) for table in tree.find_all(exp.Table)}

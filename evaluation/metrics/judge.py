@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from sqlglot.errors import SqlglotError
-
 from data.benchmarks.types import Example
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from nl2sql.protocols import Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import find_tree
 from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
 from quorumsql.contract import AnsweredResponse, QueryResponse, TraceResponse
 from quorumsql.contract.trace import CandidateResponse
@@ -195,11 +193,8 @@ def has_top_level_order(sql: str, dialect: str) -> bool:
     >>> has_top_level_order("SELECT x FROM (SELECT x FROM t ORDER BY x) AS s", "postgres")
     False
     """
-    try:
-        tree = parse_one(sql, dialect)
-    except (SqlglotError, RecursionError):
-        return False
-    return bool(tree.args.get("order"))
+    tree = find_tree(sql, dialect)
+    return tree is not None and bool(tree.args.get("order"))
 
 
 def _describe_example(example: Example, gold: Gold, evidence: bool) -> dict[str, Any]:

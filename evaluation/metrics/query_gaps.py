@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from nl2sql.expectations.said_texts import is_said
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import find_tree
 from nl2sql.sql.scopes import fold_case, name_ctes, name_table
 
 GapKind: TypeAlias = Literal["table", "value", "definition", "other"]
@@ -70,9 +69,7 @@ def find_gap(
 
 def _read_parts(sql: str, dialect: str) -> _Parts:
     """Empty for what cannot be parsed."""
-    try:
-        tree = parse_one(sql, dialect)
-    except (SqlglotError, RecursionError):
+    if (tree := find_tree(sql, dialect)) is None:
         return _Parts()
     aliases = {alias.alias.lower() for alias in find_all(tree, exp.Alias)}
     tables = {table.name.lower() for table in find_all(tree, exp.Table) if table.name}
@@ -80,7 +77,9 @@ def _read_parts(sql: str, dialect: str) -> _Parts:
     return _Parts(
         frozenset(tables - name_ctes(tree, fold_case)),
         frozenset(columns - aliases),
-        frozenset(_list_values(tree)),
+        frozenset(
+            pair for each in find_all(tree, *_COMPARISONS) for pair in _read_comparison(each)
+        ),
     )
 
 
@@ -92,9 +91,7 @@ def write_condition(sql: str, names: Collection[str], dialect: str) -> str:
     >>> write_condition("SELECT 1 FROM a.t x WHERE x.c = 'B' AND d = 1", ["c: B"], "postgres")
     "a.t.c = 'B'"
     """
-    try:
-        tree = parse_one(sql, dialect)
-    except (SqlglotError, RecursionError):
+    if (tree := find_tree(sql, dialect)) is None:
         return ""
     found: dict[str, None] = {}
     for comparison in find_all(tree, *_COMPARISONS):
@@ -106,11 +103,6 @@ def write_condition(sql: str, names: Collection[str], dialect: str) -> str:
             name_table(column)
         found[whole.sql(dialect, comments=False)] = None
     return " AND ".join(found)
-
-
-def _list_values(tree: exp.Expr) -> Iterator[tuple[str, str]]:
-    for comparison in find_all(tree, *_COMPARISONS):
-        yield from _read_comparison(comparison)
 
 
 def _read_comparison(comparison: exp.Expr) -> Iterator[tuple[str, str]]:

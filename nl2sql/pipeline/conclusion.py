@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, FailedAttempt, Refused, Trace
-from nl2sql.types import NOT_PERMITTED, Ranking, Repair, Violation
+from nl2sql.types import NOT_PERMITTED, Assessment, Diagnostic, Ranking, Repair, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
@@ -69,26 +69,18 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Failed
 
     The error of a failed repair has a class only if its repair was attempted in turn.
     """
-    by_candidate = {repair.candidate: repair for repair in repairs}
-    attempts = []
-    for assessment in ranking.assessments:
-        if not assessment.failed:
-            continue
-        repair = by_candidate.get(assessment.candidate.id)
-        if isinstance(assessment.verdict, Violation):
-            cause = assessment.verdict.message
-        else:
-            cause = assessment.diagnostic.message if assessment.diagnostic else ""
-        attempts.append(
-            FailedAttempt(
-                sql=assessment.candidate.sql,
-                origin=assessment.candidate.origin,
-                cause=cause,
-                error_class=repair.error_class if repair else "",
-                suggestion=repair.suggestion if repair else "",
-            )
-        )
-    return tuple(attempts)
+    found = {repair.candidate: (repair.error_class, repair.suggestion) for repair in repairs}
+    return tuple(
+        FailedAttempt(made.sql, made.origin, cause.message, *found.get(made.id, ()))
+        for made, cause in ((each.candidate, _find_cause(each)) for each in ranking.assessments)
+        if cause is not None
+    )
+
+
+def _find_cause(assessment: Assessment) -> Violation | Diagnostic | None:
+    """Why a candidate failed; None if it did not."""
+    verdict = assessment.verdict
+    return verdict if isinstance(verdict, Violation) else assessment.diagnostic
 
 
 def describe_attempts(attempts: tuple[FailedAttempt, ...]) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import find_tree
 from nl2sql.types import SchemaContext
 
 
@@ -14,9 +13,7 @@ def has_new_names(draft: str, context: SchemaContext) -> bool:
 
     Names are compared without case. CTEs and aliases of the draft are not new names.
     """
-    try:
-        tree = parse_one(draft, context.dialect)
-    except (SqlglotError, RecursionError):
+    if (tree := find_tree(draft, context.dialect)) is None:
         return True
     tables, columns = set(), set()
     for hit in context.tables:

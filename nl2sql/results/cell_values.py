@@ -115,10 +115,6 @@ def _normalize_timestamp(value: dt.datetime) -> str:
     return value.isoformat(" ").removesuffix(_MIDNIGHT)
 
 
-def _normalize_day_or_time(value: dt.date | dt.time) -> str:
-    return value.isoformat()
-
-
 def _normalize_interval(value: dt.timedelta) -> object:
     return _normalize_float(value.total_seconds())
 
@@ -145,8 +141,8 @@ _RULES: dict[type, Callable[[Any], object]] = {
     Decimal: _normalize_decimal,
     str: _normalize_text,
     dt.datetime: _normalize_timestamp,
-    dt.date: _normalize_day_or_time,
-    dt.time: _normalize_day_or_time,
+    dt.date: dt.date.isoformat,
+    dt.time: dt.time.isoformat,
     dt.timedelta: _normalize_interval,
     UUID: str,
     bytes: _keep,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.names import quote_name
@@ -23,6 +24,7 @@ _SHORT_TYPES = {
     "timestamp with time zone": "timestamptz",
     "time without time zone": "time",
 }
+_ORDER_OF_KEYS = attrgetter("inferred", "table", "columns", "target", "target_columns")
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,7 @@ class SchemaView:
             and shown.get(key.target, set()).issuperset(key.target_columns)
             and key.target in shown
         ]
-        return tuple(
-            sorted(
-                keys,
-                key=lambda key: (
-                    key.inferred,
-                    key.table,
-                    key.columns,
-                    key.target,
-                    key.target_columns,
-                ),
-            )
-        )
+        return tuple(sorted(keys, key=_ORDER_OF_KEYS))
 
     def columns_of(self, table: Table) -> tuple[Column, ...]:
         """The columns of ``table`` that are shown, in the table's order."""

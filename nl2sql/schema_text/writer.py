@@ -89,11 +89,7 @@ class SchemaWriter:
         tables of definitions. Raises EngineUnavailable.
         """
         plan = plan or Plan()
-        view = SchemaView(
-            context,
-            columns=dict(plan.columns),
-            comments=context.is_whole,
-        )
+        view = SchemaView(context, dict(plan.columns), comments=context.is_whole)
         text = render_view(view)
         room = self._settings.max_model_len - answer_tokens - CHAT_MARKS
 

@@ -22,9 +22,8 @@ import re
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import find_tree
 
 # Literals, quoted names and comments: semicolons inside them do not end a statement. Unclosed ones
 # extend to the end: searching again from each opening would take quadratic time.
@@ -148,10 +147,7 @@ def _begins_query(text: str, start: int) -> bool:
 
 def is_query(sql: str, dialect: str) -> bool:
     """True if the text parses as a query in the dialect."""
-    try:
-        tree = parse_one(sql, dialect)
-    except (SqlglotError, RecursionError):
-        return False
+    tree = find_tree(sql, dialect)
     return (
         isinstance(tree, exp.Query) and bool(tree.find(exp.Select)) and sql[-6:].upper() != "SELECT"
     )

@@ -147,6 +147,14 @@ def parse_one(sql: str, dialect: Reader) -> exp.Expr:
     return trees[0] if len(trees) == 1 else exp.Block(expressions=trees)
 
 
+def find_tree(sql: str, dialect: Reader) -> exp.Expr | None:
+    """As ``parse_one``; None for a text that cannot be parsed."""
+    try:
+        return parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return None
+
+
 @lru_cache(_REMEMBERED)
 def read_tree(sql: str, dialect: str) -> exp.Expr:
     """As ``parse_one``, but cached: callers share the tree and must copy it before changing it.
