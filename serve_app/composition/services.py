@@ -13,7 +13,7 @@ from retrieval.index_store.usage_store import UsageStore
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.service.accounting import Accounting
-from serve_app.service.feedback import FeedbackService, ReviewService
+from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
@@ -21,6 +21,7 @@ from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.services import IdentityParts, PageServices, Services
 from serve_app.service.tools import ToolService

@@ -22,8 +22,9 @@ from serve_app.http.route_parts import (
     describe_responses,
     render_model,
 )
-from serve_app.service.feedback import FeedbackService, ReviewService
+from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService
+from serve_app.service.review import ReviewService
 from serve_app.service.trials import TrialService
 
 _CONVERSATIONS = describe_responses(

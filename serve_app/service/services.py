@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from serve_app.service.accounting import Accounting
-from serve_app.service.feedback import FeedbackService, ReviewService
+from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
+from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.tools import ToolService
 from serve_app.service.trials import TrialService

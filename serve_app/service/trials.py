@@ -27,9 +27,9 @@ from retrieval.conversations import find_refused
 from retrieval.examples.records import MOST_CHARS, find_rejection
 from retrieval.index_store.example_store import VerifiedExample, fold_question
 from retrieval.index_store.feedback_store import FeedbackNote
-from serve_app.service.feedback import ReviewService
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import NotFound, check_text
+from serve_app.service.review import ReviewService
 from serve_app.service.tools import ToolService, find_refusal
 from serve_app.settings import Settings
 

@@ -1,0 +1,226 @@
+"""Feedback as reviewers work through it: listed, marked as done, and taken back.
+
+A reviewer is shown only feedback whose queries it may run itself. Knows nothing of FastAPI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from nl2sql.errors import Forbidden
+from nl2sql.protocols import Guard
+from nl2sql.sql.threads import run_in_parser_thread
+from nl2sql.types import Principal
+from quorumsql.contract.feedback import (
+    ReviewResponse,
+    VerifiedSourceResponse,
+)
+from retrieval.conversations import find_refused, identify_owner
+from retrieval.cursors import Id, Moment, read_cursor, write_cursor
+from retrieval.examples.feedback import FeedbackWithdrawal
+from retrieval.index_store.example_store import (
+    ExampleStore,
+    build_access_key,
+)
+from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore
+from serve_app.service.accounting import Accounting
+from serve_app.service.request_checks import NotFound
+from serve_app.service.review_entries import pair_sources, render_entry, render_source
+from serve_app.service.rights import may_review
+from serve_app.settings import Settings
+
+# The gravity, time and id of an entry.
+_SORT_KEY = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=2)], Moment, Id])
+# Entries that are read and guarded for one page.
+_MOST_READ = 200
+_LONGEST_ID = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewService:
+    """Lists feedback, marks it as done, takes it back. All methods raise Unavailable."""
+
+    settings: Settings
+    store: FeedbackStore
+    guard: Guard
+    accounting: Accounting
+    withdrawal: FeedbackWithdrawal
+    examples: ExampleStore
+
+    async def list_entries(
+        self,
+        principal: Principal,
+        *,
+        verdict: Literal["right", "wrong"],
+        state: Literal["open", "done"],
+        database: str | None,
+        after: str,
+        most: int,
+    ) -> ReviewResponse:
+        """A page of feedback, and of the principal's own questions that were asked back.
+
+        What is open is in the order of its gravity, then the latest first. Raises Forbidden,
+        InvalidRequest, UnknownDatabase.
+        """
+        self._check_right(principal)
+        names = self.settings.database_names(principal)
+        if database:
+            names = (self.settings.database_name(database, principal),)
+
+        async with self.accounting.record(
+            "list_feedback", database or "", principal, is_limited=False
+        ):
+            entries, following = await self._find(
+                names,
+                principal,
+                is_right=verdict == "right",
+                is_done=state == "done",
+                after=after,
+                most=most,
+            )
+            sources = await self._find_sources(entries, principal)
+        rendered = await run_in_parser_thread(
+            lambda: [render_entry(entry, self.settings, sources.get(entry.id)) for entry in entries]
+        )
+        return ReviewResponse(entries=rendered, next=following or None)
+
+    async def close(self, id_: str, principal: Principal) -> None:
+        """Marks an entry as done.
+
+        Raises Forbidden; NotFound for one that the reviewer is not shown.
+        """
+        self._check_right(principal)
+
+        async with self.record(f"close_feedback: {id_}", principal):
+            await self._find_shown(id_, principal)
+            await self.store.close(id_, principal.name)
+
+    async def withdraw(self, id_: str, principal: Principal) -> None:
+        """Takes back feedback that the principal gave, or is shown as a reviewer.
+
+        Raises NotFound for any other.
+        """
+        async with self.record(f"withdraw_feedback: {id_}", principal):
+            note = await self.store.find(id_) if _is_id(id_) else None
+            if note is None:
+                raise _build_missing()
+            # A name alone is not a person: somebody with other rights may bear it later.
+            given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
+            if not given:
+                if not may_review(self.settings, principal):
+                    raise _build_missing()
+                await self._find_shown(id_, principal)
+            await self.withdrawal.withdraw(note)
+
+    async def find(self, id_: str, principal: Principal) -> FeedbackNote:
+        """The entry of that id. Raises Forbidden; NotFound as ``close`` does."""
+        self._check_right(principal)
+        return await self._find_shown(id_, principal)
+
+    def record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
+        """Records what is done with an entry; it counts towards no limit."""
+        return self.accounting.record(text, "", principal, is_limited=False)
+
+    async def _find(
+        self,
+        names: tuple[str, ...],
+        principal: Principal,
+        *,
+        is_right: bool,
+        is_done: bool,
+        after: str,
+        most: int,
+    ) -> tuple[list[FeedbackNote], str]:
+        """The entries of a page, and the cursor of the next one."""
+        shown: list[FeedbackNote] = []
+        before, read = read_cursor(after, _SORT_KEY), 0
+        while read < _MOST_READ:
+            found = await self.store.list_worst(
+                names,
+                principal,
+                owner=identify_owner(principal),
+                days=self.settings.sessions.history_days,
+                is_right=is_right,
+                is_done=is_done,
+                before=before,
+                most=most,
+            )
+            read += len(found)
+            for entry, passes in zip(found, await self._judge(found, principal), strict=True):
+                before = (entry.gravity, entry.given_at, entry.id)
+                if passes:
+                    shown.append(entry)
+                if len(shown) == most:
+                    return shown, _write(entry)
+            if len(found) < most:
+                return shown, ""
+        return shown, _write(found[-1])
+
+    async def _find_sources(
+        self, entries: Sequence[FeedbackNote], reviewer: Principal
+    ) -> dict[str, VerifiedSourceResponse]:
+        """By the id of a wrong answer: the verified query that gave it, if one did."""
+        wrong = [each for each in entries if each.kind in ("wrong", "corrected")]
+        sources: dict[str, VerifiedSourceResponse] = {}
+        for database in {each.database for each in wrong}:
+            dialect = self.settings.by_name[database].dialect
+            examples = [
+                each
+                for each in await self.examples.list_examples(database)
+                if not each.roles or set(each.roles).intersection(reviewer.roles)
+            ]
+            given = await run_in_parser_thread(pair_sources, wrong, database, examples, dialect)
+            queries = {(database, example.sql) for example in given.values()}
+            refused = await find_refused(self.guard, queries, reviewer)
+            notes = await self.store.list_all(database) if given else []
+            for id_, example in given.items():
+                if (database, example.sql) not in refused:
+                    sources[id_] = render_source(example, notes)
+        return sources
+
+    async def _find_shown(self, id_: str, reviewer: Principal) -> FeedbackNote:
+        """The entry, if the reviewer may run its queries. Raises NotFound."""
+        found = await self.store.find(id_) if _is_id(id_) else None
+        if found is None or found.database not in self.settings.database_names(reviewer):
+            raise _build_missing()
+        if not (await self._judge([found], reviewer))[0]:
+            raise _build_missing()
+        return found
+
+    def _check_right(self, principal: Principal) -> None:
+        if not may_review(self.settings, principal):
+            raise Forbidden(
+                "You may not review answers.", hint="page.review_roles names the roles that may."
+            )
+
+    async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
+        """Whether the principal may run the queries of each entry."""
+        queries = {
+            (entry.database, sql)
+            for entry in entries
+            for sql in (entry.sql, entry.correction)
+            if sql
+        }
+        refused = await find_refused(self.guard, queries, principal)
+        return [
+            (entry.database, entry.sql) not in refused
+            and (entry.database, entry.correction) not in refused
+            for entry in entries
+        ]
+
+
+def _build_missing() -> NotFound:
+    return NotFound("There is no such feedback.", field="id")
+
+
+def _is_id(id_: str) -> bool:
+    return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
+
+
+def _write(entry: FeedbackNote) -> str:
+    return write_cursor(entry.gravity, entry.given_at, entry.id)
