@@ -30,6 +30,7 @@ from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import RETRY_AFTER_S, install_problem_handlers
 from serve_app.http.question_routes import build_question_router
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.route_parts import ERRORS
 from serve_app.http.run_routes import build_run_router
 from serve_app.http.schema_routes import build_schema_router
 from serve_app.http.sign_in_routes import build_sign_in_router
@@ -82,6 +83,7 @@ def build_routes(services: Services) -> FastAPI:
         "response has the header QuorumSQL-Trace-Id, which the log and traces contain too.",
         dependencies=[Security(token)] if settings.identity.needs_token else [],
         lifespan=run,
+        responses=ERRORS,
     )
     install_problem_handlers(app)
 

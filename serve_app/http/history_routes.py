@@ -19,7 +19,7 @@ from serve_app.http.route_parts import (
     Caller,
     Limit,
     Search,
-    describe_responses,
+    describe_response,
     render_model,
 )
 from serve_app.service.feedback import FeedbackService
@@ -27,50 +27,37 @@ from serve_app.service.history import HistoryService
 from serve_app.service.review import ReviewService
 from serve_app.service.trials import TrialService
 
-_CONVERSATIONS = describe_responses(
+_CONVERSATIONS = describe_response(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
 )
-_CONVERSATION = describe_responses("The conversation.", ConversationResponse, 404)
-_DELETED = describe_responses(
+_CONVERSATION = describe_response("The conversation.", ConversationResponse)
+_DELETED = describe_response(
     "How much was deleted; a conversation that does not exist is no error.", DeletedResponse
 )
-_GIVEN = describe_responses(
-    "An example was stored or removed, or was there already.", None, 404, 413
-)
+_GIVEN = describe_response("An example was stored or removed, or was there already.")
 _GIVEN[202] = {
     "description": "Recorded; no example was added or removed.",
     "model": FeedbackResponse,
 }
-_REVIEW = describe_responses(
+_REVIEW = describe_response(
     "A page of feedback whose queries the principal may run; what is open, the gravest first.",
     ReviewResponse,
-    403,
-    404,
 )
-_WITHDRAWN = describe_responses(
+_WITHDRAWN = describe_response(
     "The feedback is taken back. The example that it gave is removed, unless other feedback of "
     "the same person gives it too; what its correction closed is open again.",
-    None,
-    404,
     status=204,
 )
-_EXAM = describe_responses(
+_EXAM = describe_response(
     "At most 20 questions that reviewers called right and whose queries you may run, those most "
     "like the entry's first.",
     ExamResponse,
-    403,
-    404,
 )
-_TRIAL = describe_responses(
+_TRIAL = describe_response(
     "The answer as if the fix were kept, and whether it is right. Nothing is stored.",
     TrialResponse,
-    403,
-    404,
-    413,
-    429,
-    504,
 )
-_DONE = describe_responses("The feedback is marked as done.", None, 403, 404, status=204)
+_DONE = describe_response("The feedback is marked as done.", status=204)
 
 
 def build_history_router(history: HistoryService) -> APIRouter:

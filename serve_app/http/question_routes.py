@@ -29,7 +29,7 @@ from serve_app.http.responses import (
 from serve_app.http.route_parts import (
     Caller,
     choose_response_type,
-    describe_responses,
+    describe_response,
     export_rows,
 )
 from serve_app.service.query_service import QueryService
@@ -37,20 +37,15 @@ from serve_app.service.rendering import build_response
 
 _SERVED = (*MEDIA_TYPES, EVENT_STREAM)
 
-_QUERY = describe_responses(
+_QUERY = describe_response(
     "The answer as JSON, or its rows in the accepted format, with the headers QuorumSQL-SQL "
     "(percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; in a session "
     "-Session, -Rewritten and -Notes (percent-encoded). As events: `stage`, `candidate`, `vote` "
     "and `rows` on the way, then `answer` with the JSON, or `problem`.",
     QueryResponse,
-    404,
-    406,
-    413,
-    429,
-    504,
 )
 _QUERY[200]["content"] = {media_type: {} for media_type in _SERVED if "json" not in media_type}
-_TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404, 413, 429, 504)
+_TRANSLATE = describe_response("The SQL, or why there is none.")
 
 
 def build_question_router(service: QueryService) -> APIRouter:

@@ -35,7 +35,7 @@ After = Annotated[str, Query(max_length=4000, description="`next` of the page be
 Limit = Annotated[int, Query(ge=1, le=200, description="Most entries of the page.")]
 Search = Annotated[str, Query(max_length=200, description="Only what contains this text.")]
 
-_TEXTS = {
+_ERRORS = {
     401: "The request carries no known token.",
     403: "The principal may not see that.",
     404: "There is nothing of that name, or the principal does not see it.",
@@ -46,19 +46,13 @@ _TEXTS = {
     503: "A dependency does not answer; try again later.",
     504: "There was no answer in time.",
 }
+ERRORS: Responses = {status: {"description": text} for status, text in _ERRORS.items()}
+"""What a route may answer instead, as a problem document."""
 
 
-def describe_responses(
-    text: str, model: Any = None, *statuses: int, status: int = 200
-) -> Responses:
-    """What OpenAPI says of a route: its answer, and the problems of these statuses."""
-    answer: dict[str, Any] = {"description": text} | ({"model": model} if model else {})
-    return {status: answer, **describe_errors(*sorted({401, 422, 503, *statuses}))}
-
-
-def describe_errors(*statuses: int) -> Responses:
-    """The problems of these statuses."""
-    return {number: {"description": _TEXTS[number]} for number in statuses}
+def describe_response(text: str, model: Any = None, *, status: int = 200) -> Responses:
+    """What OpenAPI says of a route's answer."""
+    return {status: {"description": text} | ({"model": model} if model else {})}
 
 
 def render_model(model: BaseModel) -> JSONResponse:

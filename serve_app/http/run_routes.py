@@ -16,21 +16,15 @@ from serve_app.http.responses import PartsResponse, render_rows, render_with_row
 from serve_app.http.route_parts import (
     Caller,
     choose_response_type,
-    describe_responses,
+    describe_response,
     export_rows,
 )
 from serve_app.service.rendering import build_columns, list_predicates
 from serve_app.service.tools import ToolService, find_refusal
 
-_RUN = describe_responses(
+_RUN = describe_response(
     "The rows as JSON, or in the accepted format with the headers of `POST /query`.",
     RunResponse,
-    403,
-    404,
-    406,
-    413,
-    429,
-    504,
 )
 _RUN[200]["content"] = {media_type: {} for media_type in MEDIA_TYPES if media_type != JSON}
 _RUN[422] = {

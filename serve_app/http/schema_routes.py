@@ -16,23 +16,20 @@ from serve_app.http.route_parts import (
     Caller,
     Limit,
     Search,
-    describe_responses,
+    describe_response,
     render_model,
 )
 from serve_app.service.schema_service import SchemaService
 
-_DATABASES = describe_responses("The databases that the principal may ask.", DatabasesResponse)
-_TABLES = describe_responses(
+_DATABASES = describe_response("The databases that the principal may ask.", DatabasesResponse)
+_TABLES = describe_response(
     "A page of the tables that the principal sees. All words of the search occur in the name, a "
     "column, a comment or a gloss; tables with them in their names come first.",
     TablesResponse,
-    403,
-    404,
-    429,
 )
-_TABLE = describe_responses("The table.", TableDetailsResponse, 403, 404, 429)
-_DEFINITIONS = describe_responses("The definitions.", DefinitionsResponse, 403, 404, 429)
-_SUGGESTIONS = describe_responses("At most 8 questions.", SuggestionsResponse, 403, 404, 429)
+_TABLE = describe_response("The table.", TableDetailsResponse)
+_DEFINITIONS = describe_response("The definitions.", DefinitionsResponse)
+_SUGGESTIONS = describe_response("At most 8 questions.", SuggestionsResponse)
 
 
 def build_schema_router(schema: SchemaService) -> APIRouter:

@@ -15,7 +15,7 @@ from nl2sql.types import Principal
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.model import RequestModel, ResponseModel
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
-from serve_app.http.route_parts import Caller, Responses, describe_responses, render_model
+from serve_app.http.route_parts import Caller, Responses, describe_response, render_model
 from serve_app.http.sign_in_cookie import (
     PENDING_NAME,
     read_cookie,
@@ -55,22 +55,20 @@ class SignOutRequest(RequestModel):
     everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
 
 
-_METHODS: Responses = {200: {"description": "How.", "model": SignInMethodsResponse}}
+_METHODS = describe_response("How.", SignInMethodsResponse)
 _OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
 _SIGNED_IN: Responses = {
-    **describe_responses(
-        "Signed in; the cookie identifies further requests.", None, 413, status=204
-    ),
+    **describe_response("Signed in; the cookie identifies further requests.", status=204),
     **_OWN_PAGES,
     404: {"description": "Requests need no token, or the page is switched off."},
     429: {"description": "Too many wrong tokens; Retry-After says when to go on."},
 }
 _SIGNED_OUT: Responses = {
-    **describe_responses("Signed out; the cookie is deleted.", None, 413, status=204),
+    **describe_response("Signed out; the cookie is deleted.", status=204),
     **_OWN_PAGES,
     401: {"description": "With `everywhere`: nobody is signed in."},
 }
-_ME = describe_responses("The principal.", PrincipalResponse)
+_ME = describe_response("The principal.", PrincipalResponse)
 
 
 def build_sign_in_router(
