@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -13,7 +12,7 @@ from rich.markup import escape
 from nl2sql.errors import Unavailable
 from serve_app.batch.figures import BatchProgress
 from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
-from serve_app.batch.questions import BatchQuestion, describe_files, read_files
+from serve_app.batch.questions import describe_files, read_files
 from serve_app.batch.running import choose_block_rows, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
@@ -104,7 +103,8 @@ def _prepare(spec: JobSpec, workers: int, output: Folder, url: str) -> Job:
     if job is not None:
         check_same(job, spec)
     else:
-        questions = _complete(read_files(spec.input), spec)
+        read = read_files(spec.input)
+        questions = (replace(each, database=each.database or spec.database) for each in read)
         job = create_job(output, spec, questions, partial(choose_block_rows, workers=workers))
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
     if job.list_open_blocks() and not is_ready(url):
@@ -113,11 +113,6 @@ def _prepare(spec: JobSpec, workers: int, output: Folder, url: str) -> Job:
             hint="Start one: quorumsql serve --background; or name another with --url.",
         )
     return job
-
-
-def _complete(questions: Iterator[BatchQuestion], spec: JobSpec) -> Iterator[BatchQuestion]:
-    for question in questions:
-        yield question if question.database else replace(question, database=spec.database)
 
 
 def _show_progress(progress: BatchProgress) -> None:

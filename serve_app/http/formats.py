@@ -31,11 +31,6 @@ class Format:
     suffix: str
     render: Callable[[ResultSet, bool], bytes]
 
-    @property
-    def disposition(self) -> str:
-        """The ``Content-Disposition`` that makes a browser save the rows as a file."""
-        return f'attachment; filename="rows.{self.suffix}"'
-
 
 def _encode(text: str) -> bytes:
     # In parts: one call over the largest results would stop the event loop from another thread.

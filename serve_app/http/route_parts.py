@@ -71,5 +71,7 @@ def choose_response_type(request: Request, served: Sequence[str]) -> str:
 async def export_rows(answer: Answered, format_: Format, *, spreadsheet_safe: bool) -> Response:
     """The answer's rows as a file, and what goes with them in headers."""
     content = await run_in_results_thread(format_.render, answer.result, spreadsheet_safe)
-    headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+    # So that a browser saves them.
+    disposition = f'attachment; filename="rows.{format_.suffix}"'
+    headers = describe_answer(answer) | {"Content-Disposition": disposition}
     return PartsResponse((content,), format_.media_type, headers)

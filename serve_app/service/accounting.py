@@ -1,4 +1,10 @@
-"""Around each question: the principal's limits before it, the audit log after it."""
+"""Around each question: the principal's limits before it, the audit log after it.
+
+The log says who asked what, which queries ran, and how it ended; never values of results. Each
+question is recorded after its answer and before the answer is returned: an answer that cannot be
+recorded is not given. Bound values of row filters and error messages, which can quote cells, are
+not recorded. Literals in a query are: the question and the model wrote them.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,15 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from datetime import UTC, datetime
 
 from nl2sql.answers import Answer, Answered, Trace
 from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer
-from nl2sql.types import Principal, Question, ResultSet
+from nl2sql.types import Assessment, GuardedQuery, Principal, Question, ResultSet
 from quorumsql.contract import QueryRequest
-from retrieval.index_store.audit_store import AuditStore
-from serve_app.service.account import Account
-from serve_app.service.audit import build_entry
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from serve_app.service.account import Account, name_outcome
 from serve_app.service.usage import UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
@@ -89,4 +95,38 @@ class Accounting:
 
     async def _write(self, account: Account, outcome: Answer | BaseException) -> None:
         if self._log is not None:
-            await self._log.add(build_entry(account, outcome))
+            await self._log.add(_build_entry(account, outcome))
+
+
+def _build_entry(account: Account, outcome: Answer | BaseException) -> AuditEntry:
+    """The entry of a question that ended now with an answer or an error."""
+    question = account.question
+    ran = [
+        (assessment, assessment.verdict)
+        for assessment in (account.ranking.assessments if account.ranking else ())
+        if isinstance(assessment.verdict, GuardedQuery) and _has_run(assessment)
+    ]
+    chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == account.sql]
+    name, code = name_outcome(outcome)
+    return AuditEntry(
+        asked_at=account.started,
+        principal=question.principal.name,
+        key=question.principal.access.key,
+        database=question.database,
+        session=question.session,
+        question=question.text,
+        outcome=name,
+        code=code,
+        sql=chosen[0].sql if chosen else "",
+        predicates=list(chosen[0].predicates) if chosen else [],
+        tables=list(chosen[0].tables) if chosen else [],
+        executed=[guarded.sql for _, guarded in ran],
+        row_count=account.rows,
+        ms=(datetime.now(UTC) - account.started).total_seconds() * 1000,
+    )
+
+
+def _has_run(assessment: Assessment) -> bool:
+    """Whether the database began to execute the query, instead of only planning it."""
+    is_planned = assessment.explained is not None
+    return assessment.result is not None or (is_planned and assessment.diagnostic is not None)

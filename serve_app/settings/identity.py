@@ -12,7 +12,7 @@ import secrets
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings.section import Section, read_variable
@@ -44,9 +44,6 @@ class UsageSettings(Section):
         return UsageLimits(**self.model_dump())
 
 
-_OPENID = "openid"
-
-
 class LoginSettings(Section):
     """The service as a client of the identity provider that ``identity.jwt`` names."""
 
@@ -60,15 +57,8 @@ class LoginSettings(Section):
         description="Environment variable with the client's secret. Empty: the client has none.",
     )
     scopes: tuple[str, ...] = Field(
-        (_OPENID, "profile"), description="What the provider is asked for; openid among it."
+        ("profile",), description="What the provider is asked for, besides openid."
     )
-
-    @field_validator("scopes")
-    @classmethod
-    def _asks_for_an_id_token(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        if _OPENID not in scopes:
-            raise ValueError(f"without the scope {_OPENID} there is no ID token")
-        return scopes
 
     @property
     def is_used(self) -> bool:

@@ -8,9 +8,9 @@ several choices, audio) is refused.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.errors import InvalidRequest
 
@@ -26,11 +26,6 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
     "top_logprobs": (0,),
     "web_search_options": (),
 }
-
-
-def _fold_seed(seed: int | None) -> int | None:
-    """The seed of ``POST /query``, which has 31 bits, for one of OpenAI's, which has 64."""
-    return None if seed is None else seed % 2**31
 
 
 class TextPart(BaseModel):
@@ -93,16 +88,9 @@ class ChatRequest(BaseModel):
     messages: list[ChatMessage] = Field(min_length=1, description="The conversation so far.")
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    seed: Annotated[int | None, AfterValidator(_fold_seed)] = Field(
-        None, ge=-(2**63), lt=2**63, description="Seed; a run repeats with it."
-    )
+    seed: int | None = Field(None, ge=-(2**63), lt=2**63, description="A run repeats with it.")
     tools: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
     functions: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
-
-    @property
-    def includes_usage(self) -> bool:
-        """Whether a stream ends with the tokens used."""
-        return self.stream_options is not None and self.stream_options.include_usage
 
     def check_parameters(self) -> None:
         """Raises InvalidRequest for a parameter that is not supported."""

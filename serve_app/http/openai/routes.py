@@ -76,7 +76,8 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         query = QueryRequest(
             question=prompt,
             database=None if body.model == DEFAULT_MODEL else body.model,
-            seed=body.seed,
+            # That of ``POST /query`` has 31 bits, OpenAI's has 64.
+            seed=None if body.seed is None else body.seed % 2**31,
             session=None if turns else find_session(request.headers),
         )
 
@@ -91,7 +92,8 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             if task is None:
                 # What is refused has a status of its own, which a stream that has begun has not.
                 service.check(query, principal)
-            return stream_completion(completion, work, includes_usage=body.includes_usage)
+            includes_usage = bool(body.stream_options and body.stream_options.include_usage)
+            return stream_completion(completion, work, includes_usage=includes_usage)
         return AnyTextJSONResponse(
             completion.build_whole(*await run_while_connected(request.receive, work()))
         )

@@ -127,7 +127,7 @@ class ProviderLogin:
             client_id=self._login.client_id,
             client_secret=self._secret or None,
             token_endpoint_auth_method=self._choose_method(metadata),
-            scope=" ".join(self._login.scopes),
+            scope=" ".join(dict.fromkeys(("openid", *self._login.scopes))),
             redirect_uri=redirect_uri,
             code_challenge_method="S256",
             timeout=TIMEOUT_S,

@@ -313,7 +313,6 @@ async def test_a_signed_token_signs_in_until_it_expires(
             },
             "only addresses with https",
         ),
-        ({"login": {"scopes": ["profile"]}}, "without the scope openid"),
     ],
 )
 def test_incomplete_settings_are_refused(identity: dict[str, Any], problem: str) -> None:
