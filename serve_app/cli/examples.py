@@ -107,10 +107,10 @@ def remove(
             hint=f"`quorumsql examples list {database}` shows them.",
         )
     confirm(f"Remove {len(ids)} examples of {database}?", yes=yes)
-    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, ids))
+    removed = call_index(cli.settings, lambda _, store: ExampleStore(store).remove(database, ids))
     told = f"Removed {removed} examples of {database}."
     return Output({"database": database, "removed": removed}, told)
 
 
 def _find(cli: CliContext, database: str) -> list[VerifiedExample]:
-    return call_index(cli.settings, lambda index: ExampleStore(index).list_examples(database))
+    return call_index(cli.settings, lambda _, store: ExampleStore(store).list_examples(database))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -32,30 +32,26 @@ _Found = TypeVar("_Found")
 _INTERRUPTED = 130
 
 
-@asynccontextmanager
-async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexStore]]:
-    """Yields the wiring and its store until the block ends; starts the embedded server.
+def call_index(
+    settings: Settings,
+    action: Callable[[Wiring, IndexStore], Awaitable[_Found]],
+    *,
+    prepares: bool = True,
+) -> _Found:
+    """What ``action`` returns for the index, which is created if needed unless not ``prepares``.
 
-    Raises SettingsError, DatabaseUnavailable.
-    """
-    wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
-    store = wiring.build_index_store()
-    try:
-        yield wiring, store
-    finally:
-        await store.close()
-
-
-def call_index(settings: Settings, action: Callable[[IndexStore], Awaitable[_Found]]) -> _Found:
-    """What ``action`` returns for the index, which is created if needed.
-
-    Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
+    Starts the embedded server. Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
     """
 
     async def run() -> _Found:
-        async with open_index(settings) as (_, store):
-            await store.prepare()
-            return await action(store)
+        wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
+        store = wiring.build_index_store()
+        try:
+            if prepares:
+                await store.prepare()
+            return await action(wiring, store)
+        finally:
+            await store.close()
 
     return asyncio.run(run())
 
@@ -90,7 +86,7 @@ def status(
 ) -> Output:
     """Show the index of each database: age, contents, and whether it is current."""
     cli: CliContext = context.obj
-    found = asyncio.run(_read_all(cli.settings, database))
+    found = call_index(cli.settings, partial(_read_all, database))
     return Output(found, lambda: _print(found))
 
 
@@ -114,14 +110,15 @@ def _print(found: list[dict[str, Any]]) -> None:
         say(f"Bring up to date: quorumsql index build {' '.join(stale)}")
 
 
-async def _read_all(settings: Settings, database: str | None) -> list[dict[str, Any]]:
-    async with open_index(settings) as (wiring, store):
-        await store.prepare()
-        heads = {head.database: head for head in await store.heads()}
-        if database is not None and database not in heads:
-            database = settings.source_database(database)
-        names = [database] if database is not None else sorted({*settings.databases, *heads})
-        return [await _read(wiring, store, name, heads.get(name)) for name in names]
+async def _read_all(
+    database: str | None, wiring: Wiring, store: IndexStore
+) -> list[dict[str, Any]]:
+    settings = wiring.settings
+    heads = {head.database: head for head in await store.heads()}
+    if database is not None and database not in heads:
+        database = settings.source_database(database)
+    names = [database] if database is not None else sorted({*settings.databases, *heads})
+    return [await _read(wiring, store, name, heads.get(name)) for name in names]
 
 
 async def _read(
@@ -184,7 +181,8 @@ def drop(
             "`pg_dump --schema quorumsql` saves them.",
             yes=yes,
         )
-        asyncio.run(_drop_everything(settings))
+        # Also an index of another version, which cannot be prepared.
+        call_index(settings, lambda _, store: store.drop_everything(), prepares=False)
         told = "Dropped. `quorumsql index build` creates the indexes again."
         return Output({"database": None, "dropped": True}, told)
     if database is None:
@@ -192,7 +190,7 @@ def drop(
             "Name one database, or use --all.", field="database", hint="quorumsql index drop NAME"
         )
     confirm(f"Drop the index of {database}? Its examples are kept.", yes=yes)
-    dropped = asyncio.run(_drop(settings, database))
+    dropped = call_index(settings, partial(_drop, database))
     told = (
         f"Dropped; questions about {database} are refused now. "
         f"`quorumsql index build {database}` creates it again."
@@ -202,15 +200,8 @@ def drop(
     return Output({"database": database, "dropped": dropped}, told)
 
 
-async def _drop(settings: Settings, database: str) -> bool:
-    async with open_index(settings) as (_, store):
-        await store.prepare()
-        if database not in {head.database for head in await store.heads()}:
-            database = settings.database_name(database)
-        await ValueStore(store).drop(database)
-        return await store.drop(database)
-
-
-async def _drop_everything(settings: Settings) -> None:
-    async with open_index(settings) as (_, store):
-        await store.drop_everything()
+async def _drop(database: str, wiring: Wiring, store: IndexStore) -> bool:
+    if database not in {head.database for head in await store.heads()}:
+        database = wiring.settings.database_name(database)
+    await ValueStore(store).drop(database)
+    return await store.drop(database)

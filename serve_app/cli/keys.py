@@ -61,7 +61,7 @@ def create(
     )
     record, key = call_index(
         cli.settings,
-        lambda store: ApiKeyStore(store).create(principal, valid_days=expires_days or None),
+        lambda _, store: ApiKeyStore(store).create(principal, valid_days=expires_days or None),
     )
     described = _describe(record)
     message = f"API key {record.id} of {name}, expires: {described['expires_at'] or 'never'}."
@@ -73,7 +73,7 @@ def create(
 def list_(context: typer.Context) -> Output:
     """List API keys: whose they are, their state and last use. The keys are not stored."""
     cli: CliContext = context.obj
-    found = call_index(cli.settings, lambda store: ApiKeyStore(store).list_all())
+    found = call_index(cli.settings, lambda _, store: ApiKeyStore(store).list_all())
     return Output([_describe(key) for key in found], columns=_COLUMNS)
 
 
@@ -82,7 +82,7 @@ def list_(context: typer.Context) -> Output:
 def revoke(context: typer.Context, key_id: KeyId) -> Output:
     """End an API key at once. A service refuses it from its next request on."""
     cli: CliContext = context.obj
-    call_index(cli.settings, lambda store: ApiKeyStore(store).revoke(key_id))
+    call_index(cli.settings, lambda _, store: ApiKeyStore(store).revoke(key_id))
     return Output({"id": key_id, "state": "revoked"}, f"{key_id} is revoked.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -10,13 +9,11 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import SettingsError
-from nl2sql.types import Principal
 from retrieval.index_store.audit_store import AuditStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.index import call_index, open_index
+from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, confirm, prints
 from serve_app.service.request_checks import check_session
-from serve_app.settings import Settings
 
 _COLUMNS = ("asked_at", "principal", "database", "question", "outcome", "sql", "row_count")
 
@@ -37,7 +34,7 @@ def audit(
     since = None if days is None else datetime.now(UTC) - timedelta(days=days)
     entries = call_index(
         cli.settings,
-        lambda store: AuditStore(store).read(most=most, principal=as_, since=since),
+        lambda _, store: AuditStore(store).read(most=most, principal=as_, since=since),
     )
     document = [asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)} for entry in entries]
     return Output(document, columns=_COLUMNS)
@@ -58,12 +55,10 @@ def forget(
     whose = f" of {as_}" if as_ else ""
     which = f"the sessions {session}" if session else "all sessions"
     confirm(f"Delete {which}{whose}?", yes=yes)
-    turns = asyncio.run(_clear(cli.settings, principal, session))
+    _, turns = call_index(
+        cli.settings,
+        lambda wiring, store: wiring.build_conversations(store, wiring.build_guard()).delete(
+            principal, session
+        ),
+    )
     return Output({"deleted": turns}, f"Deleted {turns} questions.")
-
-
-async def _clear(settings: Settings, principal: Principal | None, session: str) -> int:
-    async with open_index(settings) as (wiring, store):
-        kept = wiring.build_conversations(store, wiring.build_guard())
-        _, questions = await kept.delete(principal, session)
-        return questions
