@@ -27,12 +27,13 @@ from serve_app.settings import Settings
 _FIXES: dict[GapKind, str] = {
     "table": "Add a word of the question to the synonyms of the table {names}. {index}",
     "value": "Add what the question says to the synonyms of the value {names}. {index} "
-    "A definition of these words does the same, and can.",
+    "A definition of these words does the same and can be tried.",
     "definition": "Define the word of the question that means {names}.",
     "other": "Save the right query: it becomes an example.",
 }
+_READING = "Say which query is right, or correct it: it becomes an example."
 _INDEX = (
-    "Synonyms are part of the index, so they cannot be tried here: write it into {file}, then "
+    "Synonyms are part of the index and cannot be tried here: write them into {file}, then "
     "`quorumsql index build {source}`."
 )
 
@@ -118,7 +119,7 @@ def _find_cause(entry: FeedbackNote, settings: Settings) -> dict[str, str]:
     absent = ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql)
     if absent and entry.kind == "wrong":
         return {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
-    return {"fix": _FIXES["other"]}
+    return {"fix": _READING if entry.kind == "asked_back" else _FIXES["other"]}
 
 
 def _find_name(entry: FeedbackNote) -> str:
