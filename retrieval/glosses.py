@@ -10,7 +10,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import IndexUnavailable
 from nl2sql.protocols import Visibility
 from nl2sql.sql.column_kinds import NUMBERS, TEXTS, find_kind, read_type
-from nl2sql.types import VALUES_MARK, Question
+from nl2sql.types import VALUES_MARK, Principal, Question
 from nl2sql.units import find_unit
 from nl2sql.words import split_words
 from retrieval.per_catalog import PerCatalog
@@ -191,7 +191,7 @@ class IndexedGlossary:
         """
         synonyms = self._synonyms.get(catalog.database, NO_SYNONYMS)
         targets = self._targets.of(catalog)
-        values = await self._enumerations(question, catalog)
+        values_of = await self.open_values(question.database, question.principal, catalog)
         # A key between two of the tables is in the schema already.
         shown = {catalog.short_names.get(table.qualified) for table in tables}
         pairs: list[tuple[str, str]] = []
@@ -202,7 +202,7 @@ class IndexedGlossary:
                 target = targets.get(name, "")
                 kind = "" if target in shown else self._find_mark(table, column, catalog)
                 pairs.append((name, describe_column(table, column, kind, synonyms)))
-                pairs.append((name, render_enumeration(values.get(name, ()), column.comment)))
+                pairs.append((name, render_enumeration(values_of(name), column.comment)))
         return tuple(pair for pair in pairs if pair[1])
 
     def describe_names(self, catalog: Catalog) -> list[str]:
@@ -226,19 +226,22 @@ class IndexedGlossary:
             target=self._targets.of(catalog).get(f"{table.qualified}.{column.name}", ""),
         )
 
-    async def _enumerations(
-        self, question: Question, catalog: Catalog
-    ) -> Mapping[str, tuple[str, ...]]:
-        """The values of open columns with few values; empty if the index is unavailable."""
+    async def open_values(
+        self, database: str, principal: Principal, catalog: Catalog
+    ) -> Callable[[str], tuple[str, ...]]:
+        """Gives the values of ``schema.table.column``, if the principal may see all of them.
+
+        None if they are not indexed or the index does not answer. Raises PolicyError.
+        """
         try:
             dictionary = await self._memory.dictionary(catalog.database)
-            opened = await self._visibility.open_columns(question.database, question.principal)
+            opened = await self._visibility.open_columns(database, principal)
         except IndexUnavailable:
-            return {}
-        found = dictionary.enumerations if dictionary else {}
-        if opened is None:
-            return found
-        return {name: values for name, values in found.items() if name in opened}
+            dictionary = None
+        if dictionary is None:
+            return lambda name: ()
+        known = dictionary
+        return lambda name: known.values_of(name) if opened is None or name in opened else ()
 
 
 def _find_targets(catalog: Catalog) -> dict[str, str]:

@@ -31,7 +31,6 @@ from retrieval.search.keys import find_table
 from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
-from retrieval.values.dictionary import ValueMemory
 
 MOST_VALUES = 50
 """Values of a column that are shown."""
@@ -93,14 +92,12 @@ class SchemaDirectory:
         self,
         visibility: Visibility,
         glossary: IndexedGlossary,
-        values: ValueMemory,
         *,
         definitions: SemanticLayer | None = None,
         examples: ExampleSelector | None = None,
     ) -> None:
         self._visibility = visibility
         self._glossary = glossary
-        self._values = values
         self._definitions = definitions
         self._examples = examples
         self._views = PerCatalog(
@@ -196,13 +193,12 @@ class SchemaDirectory:
             return None
         view = await self._views.load(visible)
         masked = await self._visibility.masked_columns(database, principal, table.qualified)
-        dictionary = await self._values.dictionary(visible.database)
-        opened = await self._visibility.open_columns(visible.database, principal)
-        values: dict[str, tuple[str, ...]] = {}
-        for column in table.columns:
-            place = f"{table.qualified}.{column.name}"
-            is_open = column.name not in masked and (opened is None or place in opened)
-            values[column.name] = dictionary.values_of(place) if dictionary and is_open else ()
+        values_of = await self._glossary.open_values(database, principal, visible)
+        values = {
+            column.name: values_of(f"{table.qualified}.{column.name}")
+            for column in table.columns
+            if column.name not in masked
+        }
         glosses = self._glossary.describe_columns(table, visible)
         outgoing = visible.keys_from.get(table.qualified, ())
         refers_to = {
@@ -227,8 +223,8 @@ class SchemaDirectory:
                     comment=column.comment,
                     gloss=gloss,
                     is_key=column.name in table.primary_key,
-                    values=list(values[column.name][:MOST_VALUES]),
-                    values_truncated=len(values[column.name]) > MOST_VALUES,
+                    values=list(values.get(column.name, ())[:MOST_VALUES]),
+                    values_truncated=len(values.get(column.name, ())) > MOST_VALUES,
                     refers_to=refers_to.get(column.name),
                     is_masked=column.name in masked,
                 )

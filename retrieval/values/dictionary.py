@@ -31,9 +31,6 @@ _MOST_SIMILAR = 40
 _MOST_BEGINNINGS = 3
 _MOST_VISITED = 200
 
-# Columns with at most this many values are shown with all of them.
-_MOST_ENUMERATED = 12
-
 ALIAS_SCORE = 0.92
 _FUZZY_SCORE = 0.9
 _BEGINNING_SCORE = 0.6
@@ -49,17 +46,9 @@ class Hit:
 
 
 class ValueDictionary:
-    """The values of ``columns``. Building takes about 1 s for 100,000 values.
-
-    ``enumerations`` are the columns with few values: ``schema.table.column`` → all of them.
-    """
+    """The values of ``columns``. Building takes about 1 s for 100,000 values."""
 
     def __init__(self, columns: Sequence[ValueColumn]) -> None:
-        self.enumerations = {
-            column.qualified: column.values
-            for column in columns
-            if len(column.values) <= _MOST_ENUMERATED
-        }
         self._columns = tuple(columns)
         self._by_name = {column.qualified: column.values for column in columns}
         numbers: dict[str, int] = {}

@@ -130,7 +130,7 @@ def build_retrieval(
     )
     return (
         retriever,
-        SchemaDirectory(guard, glossary, memory, definitions=definitions, examples=examples),
+        SchemaDirectory(guard, glossary, definitions=definitions, examples=examples),
         FeedbackRecorder(store, Verifier(guard, guard, executor), embedder, wiring.dialects),
         wiring.build_conversations(store, guard),
     )

@@ -18,4 +18,4 @@ def build_directory(
     """What ``visibility`` shows, with these values; ``synonyms`` are those of the shop."""
     memory = FakeMemory(*values)
     glossary = IndexedGlossary(memory, visibility, {"shop": synonyms})
-    return SchemaDirectory(visibility, glossary, memory, **parts)
+    return SchemaDirectory(visibility, glossary, **parts)

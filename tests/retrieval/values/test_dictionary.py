@@ -91,7 +91,7 @@ class FakeValueStore(ValueStore):
 async def held(memory: ValueMemory) -> list[str]:
     dictionary = await memory.dictionary("shop")
     assert dictionary is not None
-    return [value for values in dictionary.enumerations.values() for value in values]
+    return list(dictionary.values_of("s.t.c"))
 
 
 async def test_a_new_version_is_loaded_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
