@@ -71,22 +71,18 @@ class ApiKeyStore(TableStore):
     async def create(self, principal: Principal, *, valid_days: float | None) -> tuple[ApiKey, str]:
         """A new record for ``principal`` and its key; without ``valid_days`` it never expires."""
         key = PREFIX + secrets.token_urlsafe(32)
-        row = await self._fetch_row(
-            "INSERT INTO quorumsql.api_keys"
-            " (id, hash, principal, roles, attributes, databases, limits, expires_at)"
-            " VALUES (%(id)s, %(hash)s, %(principal)s, %(roles)s, %(attributes)s,"
-            " %(databases)s, %(limits)s, now() + %(days)s::float8 * interval '1 day')"
-            f" RETURNING {_COLUMNS}",
-            {
-                "id": f"key_{secrets.token_hex(6)}",
-                "hash": _hash(key),
-                **_list_rights(principal),
-                "limits": Json(asdict(principal.access.limits)),
-                "days": valid_days,
-            },
-        )
-        assert row is not None
-        return _read(row), key
+        id_ = f"key_{secrets.token_hex(6)}"
+        expires_at = datetime.now(UTC) + timedelta(days=valid_days) if valid_days else None
+        row = {
+            "id": id_,
+            "hash": _hash(key),
+            **_list_rights(principal),
+            "limits": Json(asdict(principal.access.limits)),
+            "expires_at": expires_at,
+        }
+        await self._insert("api_keys", [row])
+        [record] = await self._find("id = %(id)s", {"id": id_})
+        return record, key
 
     async def find(self, key: str) -> ApiKey | None:
         """The record of a valid key; None for any other text. Notes the use once a minute."""
@@ -134,19 +130,14 @@ class SignInStore(TableStore):
         """Stores the sign-in for so many seconds and returns its cookie; deletes expired ones."""
         cookie = secrets.token_urlsafe(32)
         await self._change("DELETE FROM quorumsql.sign_ins WHERE expires_at <= now()", {})
-        await self._change(
-            "INSERT INTO quorumsql.sign_ins"
-            " (hash, kind, credential, principal, roles, attributes, databases, expires_at)"
-            " VALUES (%(hash)s, %(kind)s, %(credential)s, %(principal)s, %(roles)s,"
-            " %(attributes)s, %(databases)s, now() + %(seconds)s * interval '1 second')",
-            {
-                "hash": _hash(cookie),
-                "kind": sign_in.kind,
-                "credential": sign_in.credential,
-                **_list_rights(sign_in.principal),
-                "seconds": float(lasts_s),
-            },
-        )
+        row = {
+            "hash": _hash(cookie),
+            "kind": sign_in.kind,
+            "credential": sign_in.credential,
+            **_list_rights(sign_in.principal),
+            "expires_at": datetime.now(UTC) + timedelta(seconds=lasts_s),
+        }
+        await self._insert("sign_ins", [row])
         return cookie
 
     async def find(self, cookie: str) -> SignIn | None:

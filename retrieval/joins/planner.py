@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import networkx as nx
 from networkx.algorithms.approximation import steiner_tree
@@ -124,17 +123,6 @@ def choose_terminals(
     return tuple(best[1][:_MOST_TERMINALS])
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One JOIN. ``source`` and ``target`` are the SQL names on the two sides of the key."""
-
-    table: str
-    alias: str
-    key: ForeignKey
-    source: str
-    target: str
-
-
 def write_path(
     start: str,
     keys: Sequence[ForeignKey],
@@ -149,13 +137,26 @@ def write_path(
     """
     twice = Counter((key.table, key.target) for key in (*keys, *roles))
     taken = {fold_name(name, dialect) for name in names.values()}
-    steps: list[_Step] = []
+    tables, used, lines = [start], list[ForeignKey](), [f"FROM {names[start]}"]
     labels = {start: names[start]}
     queue = deque([start])
     waiting = list(keys)
 
-    def alias(key: ForeignKey) -> str:
-        return quote_name(_choose_alias(name_role(key), taken, dialect), dialect)
+    def join(far: str, key: ForeignKey, *, needs_role: bool) -> str:
+        """Adds a JOIN of the table ``far`` and returns its SQL name."""
+        name = joined = names[far]
+        if needs_role:
+            name = quote_name(_choose_alias(name_role(key), taken, dialect), dialect)
+            joined = f"{joined} AS {name}"
+        sides = (labels[key.table], name) if far == key.target else (name, labels[key.target])
+        condition = " AND ".join(
+            f"{sides[0]}.{quote_name(mine, dialect)} = {sides[1]}.{quote_name(theirs, dialect)}"
+            for mine, theirs in zip(key.columns, key.target_columns, strict=True)
+        )
+        tables.append(far)
+        used.append(key)
+        lines.append(f"JOIN {joined} ON {condition}")
+        return name
 
     while queue:
         near = queue.popleft()
@@ -163,20 +164,13 @@ def write_path(
             waiting.remove(key)
             far = key.target if near == key.table else key.table
             # An alias is needed if another key joins the same table once more.
-            needs_role = far == key.target and twice[key.table, key.target] > 1
-            short = alias(key) if needs_role else ""
-            labels[far] = short or names[far]
-            steps.append(_Step(far, short, key, labels[key.table], labels[key.target]))
+            is_twice = far == key.target and twice[key.table, key.target] > 1
+            labels[far] = join(far, key, needs_role=is_twice)
             queue.append(far)
     for key in roles:
         if key.table in labels:
-            short = alias(key)
-            steps.append(_Step(key.target, short, key, labels[key.table], short))
-    return JoinPlan(
-        (start, *(step.table for step in steps)),
-        tuple(step.key for step in steps),
-        "\n".join([f"FROM {names[start]}", *(_render(step, names, dialect) for step in steps)]),
-    )
+            join(key.target, key, needs_role=True)
+    return JoinPlan(tuple(tables), tuple(used), "\n".join(lines))
 
 
 def _choose_alias(role: str, taken: set[str], dialect: str) -> str:
@@ -188,15 +182,6 @@ def _choose_alias(role: str, taken: set[str], dialect: str) -> str:
         chosen = f"{role}_{number}"
     taken.add(fold_name(chosen, dialect))
     return chosen
-
-
-def _render(step: _Step, names: Mapping[str, str], dialect: str) -> str:
-    condition = " AND ".join(
-        f"{step.source}.{quote_name(mine, dialect)} = {step.target}.{quote_name(theirs, dialect)}"
-        for mine, theirs in zip(step.key.columns, step.key.target_columns, strict=True)
-    )
-    table = f"{names[step.table]} AS {step.alias}" if step.alias else names[step.table]
-    return f"JOIN {table} ON {condition}"
 
 
 def plan_joins(question: str, context: SchemaContext, links: Sequence[SchemaLink]) -> JoinPlan:
