@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
-from nl2sql.concurrency import task_group
+from nl2sql.concurrency import gather_all, task_group
 from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
@@ -161,13 +162,12 @@ class HybridRetriever:
         whole = self._list_small_database(space)
         modules = range(0 if whole else len(space.router.names))
         groups = [whole, *(self._list_small_module(space, module) for module in modules)]
-        return tuple(self._build_beginning(space, group) for group in groups if group)
-
-    def _build_beginning(self, space: SearchSpace, numbers: Sequence[int]) -> SchemaContext:
-        tables = tuple(
-            RetrievedTable(space.catalog.tables[number], 0.0, via="module") for number in numbers
+        tables = [RetrievedTable(table, 0.0, via="module") for table in visible.tables]
+        return tuple(
+            self._build_context(space, tuple(tables[number] for number in group), shared=group)
+            for group in groups
+            if group
         )
-        return self._build_context(space, tables, shared=numbers)
 
     def _build_context(
         self, space: SearchSpace, tables: tuple[RetrievedTable, ...], shared: Sequence[int]
@@ -203,7 +203,13 @@ class HybridRetriever:
     ) -> tuple[SearchSpace, TableRanking]:
         depth = max(self._settings.max_tables, _DEPTH)
         space = await self._spaces.find(visible)
-        nearest_tables, nearest_columns = await self._find_nearest(space, vector, depth)
+        nearest_tables: Nearest = ()
+        nearest_columns: Nearest = ()
+        if self._flags.cosine and visible.tables:
+            find = partial(self._store.nearest, space.head, vector=vector, limit=depth)
+            nearest_tables, nearest_columns = await gather_all(
+                (find("table", among=space.shown_tables), find("column", among=space.shown_columns))
+            )
         named = await run_in_parser_thread(read_draft, draft, visible)
         words = read_words(question.search_text, named.words)
         # The order of a database that is shown whole matters little, and changes no prompt.
@@ -223,21 +229,6 @@ class HybridRetriever:
             names=chooses and self._flags.named_tables,
             added=self._settings.fk_expansion_limit if chooses else 0,
         )
-
-    async def _find_nearest(
-        self, space: SearchSpace, vector: NDArray[np.float32], depth: int
-    ) -> tuple[Nearest, Nearest]:
-        if not self._flags.cosine or not space.catalog.tables:
-            return (), ()
-        store = self._store
-        async with task_group() as group:
-            tables = group.create_task(
-                store.nearest(space.head, "table", vector, depth, space.shown_tables)
-            )
-            columns = group.create_task(
-                store.nearest(space.head, "column", vector, depth, space.shown_columns)
-            )
-        return tables.result(), columns.result()
 
     def _choose_tables(
         self,

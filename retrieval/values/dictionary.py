@@ -21,7 +21,7 @@ from rapidfuzz.distance import Indel
 from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.value_store import ValueColumn, ValueStore
-from retrieval.values.phrases import fold_text
+from retrieval.values.phrases import ValuePhrase, fold_text
 
 # Letters in common, as a share of both texts: "germny" has 0.92 of Germany.
 LEAST_LETTERS = 0.84
@@ -37,9 +37,10 @@ _BEGINNING_SCORE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class FoundValue:
     """A value that a phrase may mean, with a score from 0 to 1."""
 
+    phrase: ValuePhrase
     column: ValueColumn
     value: str
     score: float
@@ -83,13 +84,14 @@ class ValueDictionary:
         """The values of ``schema.table.column``; empty if they are not indexed."""
         return self._by_name.get(qualified, ())
 
-    def find_exact(self, folded: str) -> list[Hit]:
+    def find_exact(self, phrase: ValuePhrase) -> list[FoundValue]:
         """Values with these words, in any spelling; score 1, or less for an alias."""
-        at = self._places.get(folded)
-        return [] if at is None else self._hits(at, 1.0, is_exact=True)
+        at = self._places.get(phrase.folded)
+        return [] if at is None else self._read(phrase, at, 1.0, is_exact=True)
 
-    def find_similar(self, folded: str) -> list[Hit]:
+    def find_similar(self, phrase: ValuePhrase) -> list[FoundValue]:
         """Values with nearly these letters; the first letter and all digits must be equal."""
+        folded = phrase.folded
         if len(folded) < _SHORTEST_FUZZY:
             return []
         digits = _digits(folded)
@@ -102,40 +104,41 @@ class ValueDictionary:
             score_cutoff=LEAST_LETTERS,
             limit=_MOST_SIMILAR,
         )
-        hits = []
+        found = []
         for _, ratio, at in similar:
             text = self._texts[start + at]
             if text != folded and _digits(text) == digits:
-                hits += self._hits(start + at, round(_FUZZY_SCORE * ratio, 3))
-        return hits
+                found += self._read(phrase, start + at, round(_FUZZY_SCORE * ratio, 3))
+        return found
 
-    def find_beginnings(self, folded: str, admits: Callable[[ValueColumn], bool]) -> list[Hit]:
+    def find_beginnings(
+        self, phrase: ValuePhrase, admits: Callable[[ValueColumn], bool]
+    ) -> list[FoundValue]:
         """Longer values that begin with these words; none if there are more than three.
 
         Only columns for which ``admits`` is true are searched and counted.
         """
-        start = bisect_left(self._texts, folded + " ")
-        end = bisect_left(self._texts, folded + "!")
+        start = bisect_left(self._texts, phrase.folded + " ")
+        end = bisect_left(self._texts, phrase.folded + "!")
         if end - start > _MOST_VISITED:
             return []
-        hits = []
+        found = []
         texts = set()
         for at in range(start, end):
-            share = len(folded) / len(self._texts[at])
-            admitted = [
-                hit
-                for hit in self._hits(at, round(_BEGINNING_SCORE + 0.3 * share, 3))
-                if admits(hit.column)
-            ]
-            if admitted:
-                texts.add(at)
-                hits += admitted
-        return hits if len(texts) <= _MOST_BEGINNINGS else []
+            share = len(phrase.folded) / len(self._texts[at])
+            for value in self._read(phrase, at, round(_BEGINNING_SCORE + 0.3 * share, 3)):
+                if admits(value.column):
+                    texts.add(at)
+                    found.append(value)
+        return found if len(texts) <= _MOST_BEGINNINGS else []
 
-    def _hits(self, at: int, score: float, *, is_exact: bool = False) -> list[Hit]:
+    def _read(
+        self, phrase: ValuePhrase, at: int, score: float, *, is_exact: bool = False
+    ) -> list[FoundValue]:
         """The values of the text at that place; aliases only for an exact match."""
         return [
-            Hit(
+            FoundValue(
+                phrase,
                 self._columns[self._owners[number]],
                 self._values[number],
                 round(score * ALIAS_SCORE, 3) if self._aliases[number] else score,

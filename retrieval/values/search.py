@@ -25,11 +25,10 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, ExecutionLimits, Question, ValueMatch, Violation
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.dictionary import ALIAS_SCORE, ValueMemory
+from retrieval.values.dictionary import ALIAS_SCORE, FoundValue, ValueMemory
 from retrieval.values.phrases import find_phrases, fold_words
 from retrieval.values.selection import (
     MOST_VALUES,
-    FoundValue,
     collect_words,
     find_values,
     select_values,
@@ -86,13 +85,13 @@ class IndexedValueSearch:
         return tuple(
             ValueMatch(
                 found.phrase.text,
-                found.hit.column.table,
-                found.hit.column.column,
-                found.hit.value,
-                found.hit.score,
+                found.column.table,
+                found.column.column,
+                found.value,
+                found.score,
             )
             for found in await self._find(question, catalog, columns)
-            if found.hit.score >= ALIAS_SCORE
+            if found.score >= ALIAS_SCORE
         )
 
     async def _find(
@@ -131,26 +130,26 @@ class IndexedValueSearch:
         catalog: Catalog,
     ) -> list[FoundValue]:
         """The matches that this principal may see."""
-        permitted = [match for match in found if match.hit.column.qualified in opened]
+        permitted = [match for match in found if match.column.qualified in opened]
         unconfirmed: dict[str, list[FoundValue]] = {}
-        for match in sorted(found, key=lambda match: -match.hit.score):
-            if match.hit.column.qualified not in opened:
-                unconfirmed.setdefault(match.hit.column.qualified, []).append(match)
+        for match in sorted(found, key=lambda match: -match.score):
+            if match.column.qualified not in opened:
+                unconfirmed.setdefault(match.column.qualified, []).append(match)
         columns = list(unconfirmed.values())[:_MOST_QUERIES]
         confirmed = await gather_all(
             self._confirm(matches, question, catalog) for matches in columns
         )
         for matches, values in zip(columns, confirmed, strict=True):
-            permitted += [match for match in matches if match.hit.value in values]
+            permitted += [match for match in matches if match.value in values]
         return permitted
 
     async def _confirm(
         self, matches: Sequence[FoundValue], question: Question, catalog: Catalog
     ) -> frozenset[str]:
-        column = matches[0].hit.column
+        column = matches[0].column
         table = catalog.table(column.table)
         assert table is not None
-        values = list(dict.fromkeys(match.hit.value for match in matches))[:_MOST_CONFIRMED]
+        values = list(dict.fromkeys(match.value for match in matches))[:_MOST_CONFIRMED]
         sql = _build_query(table, column.column, catalog.dialect, sorted(values))
         try:
             async with asyncio.timeout(_TIMEOUT_S):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extractOne
@@ -17,7 +16,7 @@ from nl2sql.catalog import Table
 from nl2sql.types import ValueMatch
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
-from retrieval.values.dictionary import LEAST_LETTERS, Hit, ValueDictionary
+from retrieval.values.dictionary import LEAST_LETTERS, FoundValue, ValueDictionary
 from retrieval.values.phrases import ValuePhrase, fold_word, fold_words
 from retrieval.vocabulary.terms import related_words
 
@@ -33,14 +32,6 @@ _LEAST_SCORE = 0.65
 # A match with at least this score hides matches of phrases inside its own.
 _SURE = 0.9
 _MOST_PER_COLUMN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class FoundValue:
-    """A phrase and a value that it may mean."""
-
-    phrase: ValuePhrase
-    hit: Hit
 
 
 def find_values(
@@ -59,13 +50,13 @@ def find_values(
     found: list[FoundValue] = []
     sure: list[ValuePhrase] = []
     for phrase in phrases:
-        hits = [
-            hit
-            for hit in dictionary.find_exact(phrase.folded)
-            if is_visible(hit.column) and (not phrase.exact_case or _is_spelled(phrase, hit))
+        exact = [
+            value
+            for value in dictionary.find_exact(phrase)
+            if is_visible(value.column) and (not phrase.exact_case or _is_spelled(value))
         ]
-        found += [FoundValue(phrase, hit) for hit in hits]
-        if any(is_open(hit.column) for hit in hits):
+        found += exact
+        if any(is_open(value.column) for value in exact):
             sure.append(phrase)
     for phrase in phrases:
         if phrase.exact_only or phrase.exact_case or phrase.words > MOST_FUZZY_WORDS:
@@ -75,17 +66,16 @@ def find_values(
         # A word that has synonyms is spelled rightly: "person" is not the name Pearson.
         if not phrase.quoted and related_words(phrase.folded):
             continue
-        hits = [hit for hit in dictionary.find_similar(phrase.folded) if is_visible(hit.column)]
+        found += (value for value in dictionary.find_similar(phrase) if is_visible(value.column))
         if phrase.words > 1 or phrase.is_name:
-            hits += dictionary.find_beginnings(phrase.folded, is_open)
-        found += [FoundValue(phrase, hit) for hit in hits]
+            found += dictionary.find_beginnings(phrase, is_open)
     return found
 
 
-def _is_spelled(phrase: ValuePhrase, hit: Hit) -> bool:
+def _is_spelled(found: FoundValue) -> bool:
     """Whether the value is written like the phrase, or the phrase is a code that means it."""
-    aliases = hit.column.aliases
-    return hit.value in (phrase.text, aliases.get(phrase.text), aliases.get(phrase.text.lower()))
+    text, aliases = found.phrase.text, found.column.aliases
+    return found.value in (text, aliases.get(text), aliases.get(text.lower()))
 
 
 def select_values(
@@ -99,7 +89,7 @@ def select_values(
     weighed: dict[tuple[str, str, str], tuple[float, FoundValue]] = {}
     for match in found:
         score = _weigh(match, schema_words)
-        key = (match.hit.column.table, match.hit.column.column, match.hit.value)
+        key = (match.column.table, match.column.column, match.value)
         if score >= _LEAST_SCORE and (key not in weighed or weighed[key][0] < score):
             weighed[key] = (score, match)
     sure = [pair for pair in weighed.values() if pair[0] >= _SURE]
@@ -108,15 +98,15 @@ def select_values(
         for score, match in weighed.values()
         if match.phrase.quoted or not any(_hides(other, score, match) for other in sure)
     ]
-    columns = {match.hit.column.qualified: match.hit.column for _, match in kept}
+    columns = {match.column.qualified: match.column for _, match in kept}
     named = {name: _count_named(column, asked) for name, column in columns.items()}
     kept.sort(
         key=lambda pair: (
             -pair[0],
             -pair[1].phrase.words,
-            -named[pair[1].hit.column.qualified],
-            pair[1].hit.column.qualified,
-            pair[1].hit.value,
+            -named[pair[1].column.qualified],
+            pair[1].column.qualified,
+            pair[1].value,
         )
     )
     return _cut(kept, limit)
@@ -152,7 +142,7 @@ def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, 
     by_column: Counter[str] = Counter()
     by_phrase: Counter[str] = Counter()
     for score, match in kept:
-        column, phrase = match.hit.column, match.phrase
+        column, phrase = match.column, match.phrase
         if by_column[column.qualified] >= _MOST_PER_COLUMN:
             continue
         if by_phrase[phrase.folded] >= max(limit // 2, 1):
@@ -160,7 +150,7 @@ def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, 
         by_column[column.qualified] += 1
         by_phrase[phrase.folded] += 1
         chosen.append(
-            ValueMatch(phrase.text, column.table, column.column, match.hit.value, round(score, 3))
+            ValueMatch(phrase.text, column.table, column.column, match.value, round(score, 3))
         )
         if len(chosen) == limit:
             break
@@ -169,15 +159,15 @@ def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, 
 
 def _weigh(match: FoundValue, schema_words: Collection[str]) -> float:
     if match.phrase.quoted:
-        return match.hit.score
+        return match.score
     is_schema = any(
         all(word in schema_words for word in words)
-        for words in (match.phrase.folded.split(), fold_words(match.hit.value))
+        for words in (match.phrase.folded.split(), fold_words(match.value))
     )
     if not is_schema and not _is_rather_name(match, schema_words):
-        return match.hit.score
+        return match.score
     factor = _SCHEMA_NAME_FACTOR if match.phrase.is_name else _SCHEMA_WORD_FACTOR
-    return match.hit.score * factor
+    return match.score * factor
 
 
 def _is_rather_name(match: FoundValue, schema_words: Collection[str]) -> bool:
@@ -185,7 +175,7 @@ def _is_rather_name(match: FoundValue, schema_words: Collection[str]) -> bool:
 
     "Productos" means the table products in another language, not the department Production.
     """
-    phrase, value = match.phrase.folded, " ".join(fold_words(match.hit.value))
+    phrase, value = match.phrase.folded, " ".join(fold_words(match.value))
     if match.phrase.words > 1 or " " in value or phrase == value:
         return False
     alike = Indel.normalized_similarity(phrase, value)
@@ -207,7 +197,7 @@ def _hides(other: tuple[float, FoundValue], score: float, match: FoundValue) -> 
     outer = other[1]
     if outer.phrase == match.phrase or not _lies_within(match.phrase, outer.phrase):
         return False
-    same = outer.hit.column.qualified == match.hit.column.qualified
+    same = outer.column.qualified == match.column.qualified
     return other[0] > score or (same and other[0] == score)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.value_store import ValueColumn, ValueStore
-from retrieval.values.dictionary import ALIAS_SCORE, Hit, ValueDictionary, ValueMemory
+from retrieval.values.dictionary import ALIAS_SCORE, FoundValue, ValueDictionary, ValueMemory
+from retrieval.values.phrases import ValuePhrase
 from tests.fakes import FakeIndexStore
 
 COUNTRIES = ValueColumn(
@@ -26,7 +27,11 @@ ITEMS = ValueColumn(
 DICTIONARY = ValueDictionary([COUNTRIES, ITEMS])
 
 
-def found(hits: Sequence[Hit]) -> list[str]:
+def say(text: str) -> ValuePhrase:
+    return ValuePhrase(text, text, 0, len(text))
+
+
+def found(hits: Sequence[FoundValue]) -> list[str]:
     return [hit.value for hit in hits]
 
 
@@ -35,11 +40,11 @@ def found(hits: Sequence[Hit]) -> list[str]:
     [("germany", "Germany"), ("cote d ivoire", "Côte d'Ivoire"), ("united state", "United States")],
 )
 def test_the_same_words_are_found_whatever_their_spelling(folded: str, value: str) -> None:
-    assert [(hit.value, hit.score) for hit in DICTIONARY.find_exact(folded)] == [(value, 1.0)]
+    assert [(hit.value, hit.score) for hit in DICTIONARY.find_exact(say(folded))] == [(value, 1.0)]
 
 
 def test_an_alias_finds_the_value_as_it_is_stored() -> None:
-    (hit,) = DICTIONARY.find_exact("german")
+    (hit,) = DICTIONARY.find_exact(say("german"))
     assert (hit.column, hit.value, hit.score) == (COUNTRIES, "Germany", ALIAS_SCORE)
 
 
@@ -53,20 +58,20 @@ def test_an_alias_finds_the_value_as_it_is_stored() -> None:
     ],
 )
 def test_a_typing_error_is_forgiven_when_most_letters_are_right(typed: str, value: str) -> None:
-    assert found(DICTIONARY.find_similar(typed)) == ([value] if value else [])
+    assert found(DICTIONARY.find_similar(say(typed))) == ([value] if value else [])
 
 
 def test_other_digits_are_another_thing() -> None:
-    assert found(DICTIONARY.find_similar("iphone12")) == ["iPhone 12"]
-    assert DICTIONARY.find_similar("iphone 14") == []
+    assert found(DICTIONARY.find_similar(say("iphone12"))) == ["iPhone 12"]
+    assert DICTIONARY.find_similar(say("iphone 14")) == []
 
 
 def test_a_beginning_is_told_only_where_few_values_have_it() -> None:
-    assert found(DICTIONARY.find_beginnings("acme rocket", lambda _: True)) == [
+    assert found(DICTIONARY.find_beginnings(say("acme rocket"), lambda _: True)) == [
         "Acme Rocket Skates"
     ]
-    assert DICTIONARY.find_beginnings("acme", lambda _: True) == []
-    assert DICTIONARY.find_beginnings("acme rocket", lambda _: False) == []
+    assert DICTIONARY.find_beginnings(say("acme"), lambda _: True) == []
+    assert DICTIONARY.find_beginnings(say("acme rocket"), lambda _: False) == []
 
 
 class FakeValueStore(ValueStore):
