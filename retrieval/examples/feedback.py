@@ -8,7 +8,7 @@ person gives it as well. An example that the feedback had removed is not stored 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,12 +20,7 @@ from nl2sql.languages.context import continues_another
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.marking import (
-    Proposal,
-    ProposedParameter,
-    mark_parameters,
-    propose_parameters,
-)
+from retrieval.examples.marking import Proposal, mark_parameters, propose_parameters
 from retrieval.examples.pairs import Pair, read_pattern
 from retrieval.examples.records import (
     Rejected,
@@ -71,7 +66,7 @@ class FeedbackReceipt:
 
 
 class FeedbackRecorder:
-    """Records feedback, except on a query that its sender may not run.
+    """Records feedback, except on a query that its sender may not run, and takes it back.
 
     ``dialects`` maps a database's name to its SQL dialect.
     """
@@ -100,80 +95,62 @@ class FeedbackRecorder:
         UnknownDatabase, PolicyError.
         """
         note = build_note(feedback, datetime.now(UTC))
-        dialect = self._dialects.get(note.database)
-        if dialect is None:
+        if note.database not in self._dialects:
             raise UnknownDatabase(note.database, tuple(self._dialects))
-        verified: Verified | None = None
-        proposed = Proposal()
-        if note.right_sql:
-            if continues_another(note.question):
-                return FeedbackReceipt("refused", reason=_CONTINUES)
-            result = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
-            if isinstance(result, Rejected):
-                return FeedbackReceipt("refused", reason=result.reason)
-            verified = result
-            if feedback.is_reviewed:
-                proposed = await run_in_parser_thread(
-                    propose_parameters, note.question, verified.sql, verified.catalog
-                )
-        named = set(feedback.parameters or ())
-        chosen = [each for each in proposed.offered if each.name in named]
-        if unknown := sorted(named - {each.name for each in chosen}):
-            return FeedbackReceipt("refused", reason=f"It has no parameter {unknown[0]!r}.")
-        # A reviewer who says nothing of parameters keeps those that are stored.
-        keeps = feedback.is_reviewed and feedback.parameters is None
-        pattern = None if keeps else ""
-        whole: Pair | None = None
-        if verified and proposed.offered:
-            with suppress(ValueError):
-                whole = await self._mark(note, verified.sql, proposed.offered, dialect)
-        if verified and chosen:
-            try:
-                marked = await self._mark(note, verified.sql, chosen, dialect)
-            except ValueError as error:
-                return FeedbackReceipt("refused", reason=str(error))
-            pattern = marked.write_pattern()
+        right = await self._read_right(note, feedback) if note.right_sql else None
+        if isinstance(right, Rejected):
+            return FeedbackReceipt("refused", reason=right.reason)
         receipt = FeedbackReceipt("recorded")
-        if not note.is_right and await self._remove(note, dialect, by_all=feedback.is_reviewed):
+        if not note.is_right and await self._remove(note, note.sql, by_all=feedback.is_reviewed):
             receipt = FeedbackReceipt("removed")
-        if verified is not None:
-            receipt = await self._store_example(note, verified, feedback.is_reviewed, pattern)
+        if right is not None:
+            receipt = await self._store_example(note, right, feedback.is_reviewed)
         await self._notes.record(replace(note, outcome=receipt.outcome))
-        return replace(receipt, proposed=proposed, marked=whole)
+        return receipt
 
-    async def _mark(
-        self, note: FeedbackNote, sql: str, chosen: Sequence[ProposedParameter], dialect: str
-    ) -> Pair:
-        """Raises ValueError if the values cannot be parameters together."""
-        return await run_in_parser_thread(mark_parameters, note.question, sql, chosen, dialect)
+    async def _read_right(self, note: FeedbackNote, feedback: Feedback) -> _Right | Rejected:
+        """The query that answers the question, with the parameters that the sender chose."""
+        if continues_another(note.question):
+            return Rejected(_CONTINUES)
+        verified = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
+        if isinstance(verified, Rejected):
+            return verified
+        return await run_in_parser_thread(_mark, verified, feedback)
 
-    async def _remove(self, note: FeedbackNote, dialect: str, *, by_all: bool) -> bool:
+    async def _remove(self, note: FeedbackNote, sql: str, *, by_all: bool = False) -> bool:
         """Removes what the sender, or everybody with this access, gave; false if that is none."""
-        form = await _read_form(note.sql, dialect)
+        form = await self._read_form(note.database, sql)
         given_by = None if by_all else note.given_by
-        return (
-            await self._examples.remove_feedback(
-                note.database, note.question, form, note.access, given_by
-            )
-            > 0
+        question, access = note.question, note.access
+        return bool(
+            await self._examples.remove_feedback(note.database, question, form, access, given_by)
         )
+
+    async def _read_form(self, database: str, sql: str) -> str:
+        """The normal form of a query as of its example; empty, as no example has, for no SQL."""
+        dialect = self._dialects.get(database)
+        if dialect is None:
+            return ""
+        try:
+            stripped = await run_in_parser_thread(strip_sql, sql, dialect)
+            return await run_in_parser_thread(normal_form, stripped, dialect)
+        except SqlglotError:
+            return ""
 
     async def _store_example(
         self,
         note: FeedbackNote,
-        verified: Verified,
+        right: _Right,
         is_reviewed: bool,
-        pattern: str | None,
     ) -> FeedbackReceipt:
-        """Stores it with the pattern, or with the one that is stored (None)."""
-        dialect = verified.catalog.dialect
+        verified, pattern = right.verified, right.pattern
         example = await run_in_parser_thread(
             build_example,
             note.database,
             note.question,
             verified.sql,
             verified.tables,
-            dialect=dialect,
+            dialect=verified.catalog.dialect,
             source="feedback",
             given_by=note.given_by,
             access=note.access,
@@ -191,17 +168,10 @@ class FeedbackRecorder:
         return FeedbackReceipt(
             "stored" if stored is None else "known",
             example.id,
+            proposed=right.proposed,
             chosen=frozenset(pair.parameters if pair else ()),
+            marked=right.whole,
         )
-
-
-class FeedbackWithdrawal:
-    """Removes notes. ``dialects`` maps a database's name to its SQL dialect."""
-
-    def __init__(self, index: IndexStore, dialects: Mapping[str, str]) -> None:
-        self._examples = ExampleStore(index)
-        self._notes = FeedbackStore(index)
-        self._dialects = dict(dialects)
 
     async def withdraw(self, note: FeedbackNote) -> None:
         """Removes the note and its example, and opens again what its correction closed.
@@ -209,31 +179,50 @@ class FeedbackWithdrawal:
         Raises IndexUnavailable.
         """
         # The example first: if that fails, the note is still there to be withdrawn.
-        form = await self._read_form(note)
-        others = await self._notes.list_all(note.database, access=note.access)
+        form = await self._read_form(note.database, note.right_sql)
         question = fold_question(note.question)
         given_again = [
-            await self._read_form(other)
-            for other in others
+            await self._read_form(other.database, other.right_sql)
+            for other in await self._notes.list_all(note.database, access=note.access)
             if (other.given_by, fold_question(other.question)) == (note.given_by, question)
             and other.id != note.id
         ]
         if form not in given_again:
-            await self._examples.remove_feedback(
-                note.database, note.question, form, note.access, note.given_by
-            )
+            await self._remove(note, note.right_sql)
         await self._notes.remove(note.id)
 
-    async def _read_form(self, note: FeedbackNote) -> str:
-        """The normal form of the query that the note gives; empty if it gives none."""
-        dialect = self._dialects.get(note.database)
-        return await _read_form(note.right_sql, dialect) if dialect else ""
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """The query of an example; its ``pattern`` is the one that is stored if it is None.
+
+    For a reviewer with its values that can be parameters, and the pair with ``whole`` of them.
+    """
+
+    verified: Verified
+    pattern: str | None
+    proposed: Proposal = field(default_factory=Proposal)
+    whole: Pair | None = None
 
 
-async def _read_form(sql: str, dialect: str) -> str:
-    """The normal form of a query as of its example; empty, as no example has, if it is not SQL."""
-    try:
-        stripped = await run_in_parser_thread(strip_sql, sql, dialect)
-        return await run_in_parser_thread(normal_form, stripped, dialect)
-    except SqlglotError:
-        return ""
+def _mark(verified: Verified, feedback: Feedback) -> _Right | Rejected:
+    """With the parameters that a reviewer names, or with those that are stored."""
+    question, sql, dialect = feedback.question, verified.sql, verified.catalog.dialect
+    proposed = Proposal()
+    if feedback.is_reviewed:
+        proposed = propose_parameters(question, sql, verified.catalog)
+    named = set(feedback.parameters or ())
+    chosen = [each for each in proposed.offered if each.name in named]
+    if unknown := sorted(named - {each.name for each in chosen}):
+        return Rejected(f"It has no parameter {unknown[0]!r}.")
+    keeps = feedback.is_reviewed and feedback.parameters is None
+    pattern, whole = None if keeps else "", None
+    if proposed.offered:
+        with suppress(ValueError):
+            whole = mark_parameters(question, sql, proposed.offered, dialect)
+    if chosen:
+        try:
+            pattern = mark_parameters(question, sql, chosen, dialect).write_pattern()
+        except ValueError as error:
+            return Rejected(str(error))
+    return _Right(verified, pattern, proposed, whole)

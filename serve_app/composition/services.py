@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nl2sql.protocols import Engine, Probe
-from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.audit_store import AuditStore
 from retrieval.index_store.credentials import ApiKeyStore, SignInStore
 from retrieval.index_store.example_store import ExampleStore
@@ -68,9 +67,13 @@ def build_services(
         schemas=stages.directory,
         accounting=access.accounting,
     )
-    withdrawal = FeedbackWithdrawal(store, wiring.dialects)
     review = ReviewService(
-        settings, feedback_store, stages.guard, access.accounting, withdrawal, ExampleStore(store)
+        settings,
+        feedback_store,
+        stages.guard,
+        access.accounting,
+        stages.feedback,
+        ExampleStore(store),
     )
     page = PageServices(
         SchemaService(settings, queries, stages.directory, access.accounting),

@@ -22,7 +22,7 @@ from quorumsql.contract.feedback import (
 )
 from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import Id, Moment, read_cursor, write_cursor
-from retrieval.examples.feedback import FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.example_store import (
     ExampleStore,
     build_access_key,
@@ -49,7 +49,7 @@ class ReviewService:
     store: FeedbackStore
     guard: Guard
     accounting: Accounting
-    withdrawal: FeedbackWithdrawal
+    taker: FeedbackRecorder
     examples: ExampleStore
 
     async def list_entries(
@@ -115,7 +115,7 @@ class ReviewService:
                 if not may_review(self.settings, principal):
                     raise _build_missing()
                 await self._find_shown(id_, principal)
-            await self.withdrawal.withdraw(note)
+            await self.taker.withdraw(note)
 
     async def find(self, id_: str, principal: Principal) -> FeedbackNote:
         """The entry of that id. Raises Forbidden; NotFound as ``close`` does."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nl2sql.types import Principal
-from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder, FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore, build_note
 from tests.retrieval.examples.conftest import Shop
@@ -19,6 +19,10 @@ FLO = Principal("flo", ("clerk",), (("country", "FR"),))
 QUESTION = "How many orders has Anna?"
 SQL = "SELECT count(*) FROM orders"
 BETTER = "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
+
+
+def build_recorder(shop: Shop) -> FeedbackRecorder:
+    return FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
 
 
 async def say(
@@ -33,8 +37,9 @@ async def say(
 ) -> tuple[FeedbackReceipt, FeedbackNote]:
     """What is answered, and what is noted."""
     feedback = Feedback("shop", question, sql, right, principal, correction, is_reviewed)
-    recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
-    return await recorder.take_feedback(feedback), build_note(feedback, datetime.now(UTC))
+    return await build_recorder(shop).take_feedback(feedback), build_note(
+        feedback, datetime.now(UTC)
+    )
 
 
 async def stored(shop: Shop) -> list[str]:
@@ -156,11 +161,10 @@ UMA = replace(ANN, name="uma")
 
 
 async def withdraw(shop: Shop, note: FeedbackNote) -> None:
-    withdrawal = FeedbackWithdrawal(shop.store, {"shop": "postgres"})
     notes = FeedbackStore(shop.store)
     found = await notes.find(note.id)
     assert found is not None
-    await withdrawal.withdraw(found)
+    await build_recorder(shop).withdraw(found)
     assert await notes.find(note.id) is None
 
 
