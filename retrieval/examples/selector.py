@@ -14,10 +14,10 @@ open to the principal, its default is no example, and only the values that a que
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -55,6 +55,19 @@ _LOG = logging.getLogger("quorumsql")
 _Result = TypeVar("_Result")
 
 
+class _Asker(NamedTuple):
+    """A question with what its principal may see: ``opened`` columns (None: all), and examples."""
+
+    question: Question
+    catalog: Catalog
+    scope: ExampleScope
+    opened: Collection[str] | None
+
+    def sees(self, column: str) -> bool:
+        """Whether it may see all values of the column."""
+        return self.opened is None or column in self.opened
+
+
 class ExampleSelector:
     """Finds the examples for a question."""
 
@@ -69,10 +82,15 @@ class ExampleSelector:
         self._examples = ExampleStore(store)
         self._vectors = name_vectors(embedder.name)
         self._questions = QuestionEmbedder(embedder)
+        self._guard = guard
         self._visibility = visibility
         self._settings = settings
-        self._verdicts = _Verdicts(guard)
         self._schema_words = PerCatalog(list_schema_words)
+        # By access, until the catalog changes. A weak reference, so that a replaced catalog is not
+        # kept for principals who left.
+        self._verdicts: LRUCache[tuple[str, str, str], tuple[ref[Catalog], bool]] = LRUCache(
+            _MOST_VERDICTS
+        )
 
     async def select(
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
@@ -83,31 +101,27 @@ class ExampleSelector:
         see. Raises IndexUnavailable, PolicyError.
         """
         wanted = self._settings.examples
-        if not wanted or (scope := await self._build_scope(question)) is None:
+        if not wanted or (asker := await self._find_asker(question, catalog)) is None:
             return ()
         masked = mask_question(question.text)
         if masked != question.search_text:
             vector = await self._questions.embed(masked)
-        found = await self._choose(question, scope, catalog, vector, wanted)
+        found = await self._choose(asker, vector, wanted)
         if question.trial is None or not question.trial.sql:
             return found
-        return await self._add_tried(question, question.trial, catalog, vector, found)
+        return await self._add_tried(asker, question.trial, vector, found)
 
     async def _add_tried(
-        self,
-        question: Question,
-        fix: TrialFix,
-        catalog: Catalog,
-        vector: NDArray[np.float32],
-        found: tuple[FewShot, ...],
+        self, asker: _Asker, fix: TrialFix, vector: NDArray[np.float32], found: tuple[FewShot, ...]
     ) -> tuple[FewShot, ...]:
         """The examples as they would be if that of the fix were stored."""
-        masked = await run_in_parser_thread(mask_example, fix.question, fix.sql, catalog.dialect)
+        dialect = asker.catalog.dialect
+        masked = await run_in_parser_thread(mask_example, fix.question, fix.sql, dialect)
         cosine = float(vector @ await self._questions.embed(masked))
         if (
             cosine < self._settings.example_min_similarity
-            or fold_question(fix.question) == fold_question(question.text)
-            or not await self._verdicts.passes(question, fix.sql, catalog)
+            or fold_question(fix.question) == fold_question(asker.question.text)
+            or not await self._passes(asker, fix.sql)
         ):
             return found
         tried = FewShot(fix.question, fix.sql, round(cosine, 4))
@@ -125,34 +139,25 @@ class ExampleSelector:
         Raises IndexUnavailable, PolicyError.
         """
         question = Question("", database, principal, k=1, seed=0, max_rows=1)
-        scope = await self._build_scope(question)
-        if scope is None:
-            return ()
-        return await self._choose(question, scope, catalog, None, most)
+        asker = await self._find_asker(question, catalog)
+        return await self._choose(asker, None, most) if asker else ()
 
     async def _choose(
-        self,
-        question: Question,
-        scope: ExampleScope,
-        catalog: Catalog,
-        vector: NDArray[np.float32] | None,
-        wanted: int,
+        self, asker: _Asker, vector: NDArray[np.float32] | None, wanted: int
     ) -> tuple[FewShot, ...]:
         least = self._settings.example_min_similarity
         chosen: dict[str, FewShot] = {}
         seen: set[str] = set()
         limit = wanted * _DEPTH
         for _ in range(_MOST_PAGES):
-            page = await self._examples.find(scope, vector, limit, seen)
+            page = await self._examples.find(asker.scope, vector, limit, seen)
             for example in page:
                 seen.add(example.form)
                 if vector is not None and example.cosine < least:
                     return tuple(chosen.values())
-                if example.form in chosen or not await self._may_see_defaults(
-                    question, example.pattern
+                if example.form not in chosen and await self._passes(
+                    asker, example.sql, example.pattern
                 ):
-                    continue
-                if await self._verdicts.passes(question, example.sql, catalog):
                     chosen[example.form] = FewShot(
                         example.question, example.sql, round(example.cosine, 4)
                     )
@@ -176,32 +181,25 @@ class ExampleSelector:
             return None
         if question.continues or continues_another(question.text):
             return None
-        scope = await self._build_scope(question)
-        if scope is None:
+        asker = await self._find_asker(question, catalog)
+        if asker is None:
             return None
         folded = fold_question(question.text)
-        for pattern, query in await self._examples.find_verified(scope, folded):
-            if not await self._may_see_defaults(question, pattern):
-                continue
-            if await self._verdicts.passes(question, query.sql, catalog):
+        for pattern, query in await self._examples.find_verified(asker.scope, folded):
+            if await self._passes(asker, query.sql, pattern):
                 return query
-        if not self._settings.same_question:
-            return None
-        return await self._find_with_values(question, catalog, scope, values)
+        return await self._find_with_values(asker, values) if self._settings.same_question else None
 
     async def _find_with_values(
-        self,
-        question: Question,
-        catalog: Catalog,
-        scope: ExampleScope,
-        values: IndexedValueSearch | None,
+        self, asker: _Asker, values: IndexedValueSearch | None
     ) -> VerifiedQuery | None:
-        found = await self._examples.find_patterns(scope)
-        if not found:
-            return None
-        pairs = [_attempt(given.title, partial(read_pattern, given.sql)) for given in found]
-        columns = {column for pair in pairs if pair for column in pair.columns.values()}
-        opened = await self._visibility.open_columns(question.database, question.principal)
+        question, catalog = asker.question, asker.catalog
+        found = [
+            (given, pair)
+            for given in await self._examples.find_patterns(asker.scope)
+            if (pair := _attempt(given.title, partial(read_pattern, given.sql)))
+        ]
+        columns = {column for _, pair in found for column in pair.columns.values()}
         said = await values.find_in(question, catalog, columns) if values and columns else ()
         shown = {(f"{each.table}.{each.column}", each.value) for each in said}
         words = self._schema_words.of(catalog)
@@ -209,7 +207,7 @@ class ExampleSelector:
         def match(given: VerifiedQuery, pair: Pair) -> VerifiedQuery | None:
             bound = match_pattern(question.text, pair, said, words)
             if bound is None or not all(
-                opened is None or column in opened or (column, bound[name]) in shown
+                asker.sees(column) or (column, bound[name]) in shown
                 for name, column in pair.columns.items()
             ):
                 return None
@@ -217,44 +215,45 @@ class ExampleSelector:
             return replace(given, sql=sql, parameters=tuple(bound.items()))
 
         def match_all() -> list[VerifiedQuery | None]:
-            return [
-                _attempt(given.title, partial(match, given, pair))
-                for given, pair in zip(found, pairs, strict=True)
-                if pair
-            ]
+            return [_attempt(given.title, partial(match, given, pair)) for given, pair in found]
 
         for query in filter(None, await run_in_parser_thread(match_all)):
             is_wrong = await self._examples.is_called_wrong(question, query.sql, query.given_at)
-            if not is_wrong and await self._verdicts.passes(question, query.sql, catalog):
+            if not is_wrong and await self._passes(asker, query.sql):
                 return query
         return None
 
-    async def _may_see_defaults(self, question: Question, pattern: str) -> bool:
-        """Whether the principal may see every value of the columns that it has defaults of."""
-        if not pattern:
-            return True
-        opened = await self._visibility.open_columns(question.database, question.principal)
-        pair = _attempt(question.database, partial(read_pattern, pattern))
-        if pair is None:
-            return False
-        return opened is None or opened.issuperset(pair.columns.values())
+    async def _passes(self, asker: _Asker, sql: str, pattern: str = "") -> bool:
+        """Whether the principal may run the query, and see the defaults in its pattern."""
+        question, catalog = asker.question, asker.catalog
+        if pattern:
+            pair = _attempt(question.database, partial(read_pattern, pattern))
+            if pair is None or not all(map(asker.sees, pair.columns.values())):
+                return False
+        key = (question.database, asker.scope.access, sql)
+        known = self._verdicts.get(key)
+        if known is None or known[0]() is not catalog:
+            query = await self._guard.guard(question.database, sql, question.principal)
+            self._verdicts[key] = known = (ref(catalog), not isinstance(query, Violation))
+        return known[1]
 
-    async def _build_scope(self, question: Question) -> ExampleScope | None:
+    async def _find_asker(self, question: Question, catalog: Catalog) -> _Asker | None:
         """None if no example can be found; then the question is not embedded."""
         principal = question.principal
-        open_columns = await self._visibility.open_columns(question.database, principal)
+        opened = await self._visibility.open_columns(question.database, principal)
         if not await self._examples.has_any(question.database):
             return None
         same = self._settings.same_question and question.trial is None
-        return ExampleScope(
+        scope = ExampleScope(
             database=question.database,
             embedder=self._vectors,
-            sees_all=open_columns is None,
+            sees_all=opened is None,
             access=build_access_key(principal),
             principal=principal.name,
             roles=principal.roles,
             not_folded=None if same else fold_question(question.text),
         )
+        return _Asker(question, catalog, scope, opened)
 
 
 def _attempt(name: str, use: Callable[[], _Result]) -> _Result | None:
@@ -264,22 +263,3 @@ def _attempt(name: str, use: Callable[[], _Result]) -> _Result | None:
     except (ValueError, LookupError, SqlglotError, RecursionError) as error:
         _LOG.warning("A verified query is invalid (%s): %s", name, type(error).__name__)
         return None
-
-
-class _Verdicts:
-    """Caches the guard's verdicts on examples' queries by access, until the catalog changes."""
-
-    def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-        # A weak reference, so that a replaced catalog is not kept for principals who left.
-        self._known: LRUCache[tuple[str, str, str], tuple[ref[Catalog], bool]] = LRUCache(
-            _MOST_VERDICTS
-        )
-
-    async def passes(self, question: Question, sql: str, catalog: Catalog) -> bool:
-        key = (question.database, build_access_key(question.principal), sql)
-        known = self._known.get(key)
-        if known is None or known[0]() is not catalog:
-            query = await self._guard.guard(question.database, sql, question.principal)
-            self._known[key] = known = (ref(catalog), not isinstance(query, Violation))
-        return known[1]
