@@ -7,7 +7,7 @@ from the names of its tables, which are written as the catalog of a principal re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,81 +36,6 @@ from retrieval.semantics.sql_parts import (
 
 # The keys of a definition that are wrong.
 _PLACE = ("joins",)
-
-
-class JoinFinder:
-    """Finds joins in one catalog. Every method raises UnusableDefinition."""
-
-    def __init__(self, catalog: Catalog, columns: DefinitionColumns) -> None:
-        self._catalog = catalog
-        self._columns = columns
-
-    @cached_property
-    def _graph(self) -> JoinGraph:
-        whole = [table.qualified for table in self._catalog.tables]
-        return JoinGraph(whole, self._catalog.foreign_keys)
-
-    def find(self, tables: Sequence[str], written: Iterable[str]) -> tuple[ForeignKey, ...]:
-        """The keys that connect the tables: the ``written`` ones, or else the declared ones."""
-        keys = tuple(self._read(text) for text in written)
-        if keys:
-            _check_connected(tables, keys)
-            return keys
-        if len(tables) < 2:
-            return ()
-        graph = self._graph
-        best = graph.connect(tables)
-        if not best:
-            raise UnusableDefinition(
-                f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
-                "[a.x = b.y]",
-                _PLACE,
-            )
-        if not graph.is_only_way(tables, best):
-            raise UnusableDefinition(
-                f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
-                "is meant under joins, as [a.x = b.y]",
-                _PLACE,
-            )
-        return tuple(graph.keys[at] for at in sorted(best))
-
-    def _read(self, text: str) -> ForeignKey:
-        """``a.x = b.y`` as a key from a to b."""
-        sources, targets = [], []
-        for pair in list_conjuncts(read_condition(text, self._catalog.dialect, _PLACE)):
-            sides = [pair.this, pair.args.get("expression")] if isinstance(pair, exp.EQ) else []
-            columns = [side for side in sides if isinstance(side, exp.Column)]
-            if len(columns) != 2:
-                raise UnusableDefinition(f"{text}: write a.x = b.y, more pairs with AND", _PLACE)
-            sources.append(self._columns.find(columns[0], _PLACE))
-            targets.append(self._columns.find(columns[1], _PLACE))
-        near, far = ({table.qualified for table, _ in side} for side in (sources, targets))
-        if len(near) != 1 or len(far) != 1 or near == far:
-            raise UnusableDefinition(f"{text}: it must compare columns of two tables", _PLACE)
-        return ForeignKey(
-            "",
-            near.pop(),
-            tuple(column.name for _, column in sources),
-            far.pop(),
-            tuple(column.name for _, column in targets),
-        )
-
-
-def _check_connected(tables: Sequence[str], keys: Sequence[ForeignKey]) -> None:
-    """Raises UnusableDefinition unless the keys form a tree with all tables."""
-    reached = {tables[0]}
-    for _ in keys:
-        for key in keys:
-            if reached & {key.table, key.target}:
-                reached |= {key.table, key.target}
-    every = {*tables, *(name for key in keys for name in (key.table, key.target))}
-    if missing := sorted(every - reached):
-        text = f"they do not connect {missing[0]} with {tables[0]}"
-        raise UnusableDefinition(text, _PLACE)
-    if len(every) != len(keys) + 1:
-        raise UnusableDefinition(
-            "they join a table twice; write one join for each further table", _PLACE
-        )
 
 
 # Other words that may stand between those of a name.
@@ -194,7 +119,9 @@ class Resolved:
     def build(self, catalog: Catalog, source: str = "") -> Definition | None:
         """The definition for one who sees ``catalog``; None if that lacks anything it reads."""
         columns = self.list_columns()
-        if not all(map(_is_in(catalog), columns)) or not all(map(catalog.table, self.tables)):
+        seen = [table for name in self.tables if (table := catalog.table(name))]
+        shown = {f"{table.qualified}.{column.name}" for table in seen for column in table.columns}
+        if not shown.issuperset(columns):
             return None
         short, dialect = catalog.short_names, catalog.dialect
         expression = self.expression.render(short.__getitem__, dialect)
@@ -249,50 +176,90 @@ class _Resolver:
     """Finds what definitions read in one catalog. Every method raises UnusableDefinition."""
 
     def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
         self._dialect = catalog.dialect
         self._columns = DefinitionColumns(catalog)
-        self._joins = JoinFinder(catalog, self._columns)
+
+    @cached_property
+    def _graph(self) -> JoinGraph:
+        whole = [table.qualified for table in self._catalog.tables]
+        return JoinGraph(whole, self._catalog.foreign_keys)
 
     def resolve(
         self, kind: DefinitionKind, name: str, part: Measure | Dimension | Filter
     ) -> Resolved:
-        dialect = self._dialect
-        expression, condition = _read_texts(part)
         phrases = read_phrases((name, *part.synonyms))
         if not phrases:
             raise UnusableDefinition(
                 'its name has only words such as "the" and "how many"; choose another'
             )
         read, limit = SqlPart(), SqlPart()
-        if expression:
-            tree = read_expression(expression, kind, dialect)
-            read = self._columns.read(expression, tree, ("expression",))
-        if condition:
-            place = ("condition",) if isinstance(part, Filter) else ("filter",)
-            limit = self._columns.read(condition, read_condition(condition, dialect, place), place)
+        if isinstance(part, Measure | Dimension):
+            text = join_lines(part.expression)
+            tree = read_expression(text, kind, self._dialect)
+            read = self._columns.read(text, tree, ("expression",))
+        if isinstance(part, Filter):
+            limit = self._read_condition(part.condition, "condition")
+        elif isinstance(part, Measure) and part.filter:
+            limit = self._read_condition(part.filter, "filter")
         tables = dict.fromkeys(found.table.qualified for found in (*read.names, *limit.names))
         if not tables:
             raise UnusableDefinition("it reads no column; name at least one, as table.column")
-        keys = self._joins.find(tuple(tables), part.joins)
+        keys = self._find_joins(tuple(tables), part.joins)
         for key in keys:
             tables |= dict.fromkeys((key.table, key.target))
         description = " ".join(part.description.split())
         return Resolved(kind, name, description, phrases, read, limit, tuple(tables), keys)
 
+    def _read_condition(self, written: str, key: str) -> SqlPart:
+        text = join_lines(written)
+        return self._columns.read(text, read_condition(text, self._dialect, (key,)), (key,))
 
-def _read_texts(part: Measure | Dimension | Filter) -> tuple[str, str]:
-    """The expression and the condition, each on one line."""
-    if isinstance(part, Measure):
-        return join_lines(part.expression), join_lines(part.filter)
-    if isinstance(part, Dimension):
-        return join_lines(part.expression), ""
-    return "", join_lines(part.condition)
+    def _find_joins(self, tables: Sequence[str], written: Iterable[str]) -> tuple[ForeignKey, ...]:
+        """The keys that connect the tables: the ``written`` ones, or else the declared ones."""
+        if keys := tuple(map(self._read_join, written)):
+            every = sorted({*tables, *(name for key in keys for name in (key.table, key.target))})
+            if len(JoinGraph(every, keys).components()) > 1:
+                raise UnusableDefinition(f"they do not connect {' and '.join(every)}", _PLACE)
+            if len(every) != len(keys) + 1:
+                raise UnusableDefinition(
+                    "they join a table twice; write one join for each further table", _PLACE
+                )
+            return keys
+        if len(tables) < 2:
+            return ()
+        best = self._graph.connect(tables)
+        if not best:
+            raise UnusableDefinition(
+                f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
+                "[a.x = b.y]",
+                _PLACE,
+            )
+        if not self._graph.is_only_way(tables, best):
+            raise UnusableDefinition(
+                f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
+                "is meant under joins, as [a.x = b.y]",
+                _PLACE,
+            )
+        return tuple(self._graph.keys[at] for at in sorted(best))
 
-
-def _is_in(catalog: Catalog) -> Callable[[str], bool]:
-    def check(qualified: str) -> bool:
-        table_name, _, column = qualified.rpartition(".")
-        table = catalog.table(table_name)
-        return table is not None and table.column(column) is not None
-
-    return check
+    def _read_join(self, text: str) -> ForeignKey:
+        """``a.x = b.y`` as a key from a to b."""
+        sources, targets = [], []
+        for pair in list_conjuncts(read_condition(text, self._dialect, _PLACE)):
+            sides = [pair.this, pair.args.get("expression")] if isinstance(pair, exp.EQ) else []
+            columns = [side for side in sides if isinstance(side, exp.Column)]
+            if len(columns) != 2:
+                raise UnusableDefinition(f"{text}: write a.x = b.y, more pairs with AND", _PLACE)
+            sources.append(self._columns.find(columns[0], _PLACE))
+            targets.append(self._columns.find(columns[1], _PLACE))
+        near, far = ({table.qualified for table, _ in side} for side in (sources, targets))
+        if len(near) != 1 or len(far) != 1 or near == far:
+            raise UnusableDefinition(f"{text}: it must compare columns of two tables", _PLACE)
+        return ForeignKey(
+            "",
+            near.pop(),
+            tuple(column.name for _, column in sources),
+            far.pop(),
+            tuple(column.name for _, column in targets),
+        )

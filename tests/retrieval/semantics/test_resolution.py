@@ -138,7 +138,10 @@ def test_of_several_joins_the_file_names_one() -> None:
         ([], "no foreign keys connect s.islands and s.orders; write how"),
         (["islands.id"], "write a.x = b.y"),
         (["islands.id = islands.size"], "compare columns of two tables"),
-        (["islands.id = addresses.id"], "they do not connect s.orders with s.islands"),
+        (
+            ["islands.id = addresses.id"],
+            "they do not connect s.addresses and s.islands and s.orders",
+        ),
         (["islands.id = order.id"], "there is no table 'order'"),
         (["islands.id = orders.id", "islands.size = orders.bill_id"], "they join a table twice"),
     ],
