@@ -157,70 +157,56 @@ def write_query(
     """
     if not tables:
         return None
-    match request.kind:
-        case "tables":
-            return _list_tables(tables, catalog, glosses)
-        case "columns" if not request.table:
-            count = sum(len(table.columns) for table in tables)
-            return CatalogQuery(f'SELECT {count} AS "columns"')
-        case "columns" | "column":
-            return _list_columns(request, tables, catalog, glosses)
-        case "rows":
-            return _count_rows(request, tables, catalog)
-
-
-def _list_tables(tables: Sequence[Table], catalog: Catalog, glosses: Glosses) -> CatalogQuery:
-    texts = _describe({table.qualified: table.comment for table in tables}, glosses)
-    rows = [
-        (_text(catalog.short_names[table.qualified]), str(len(table.columns))) for table in tables
-    ]
-    return _list_constants(("table", "columns"), rows, list(texts.values()), "tables")
-
-
-def _list_columns(
-    request: CatalogRequest, tables: Sequence[Table], catalog: Catalog, glosses: Glosses
-) -> CatalogQuery:
-    found = {
-        f"{table.qualified}.{column.name}": (table, column)
+    if request.kind == "rows":
+        return _count_rows(request, tables, catalog)
+    if request.kind == "tables":
+        listed: _Listed = {
+            table.qualified: (table.comment, (_name(table, catalog), str(len(table.columns))))
+            for table in tables
+        }
+        return _list_constants(("table", "columns"), listed, glosses, "tables")
+    if request.kind == "columns" and not request.table:
+        count = sum(len(table.columns) for table in tables)
+        return CatalogQuery(f'SELECT {count} AS "columns"')
+    names = (*(("table",) if request.column else ()), "column", "type")
+    listed = {
+        f"{table.qualified}.{column.name}": (
+            column.comment,
+            (_name(table, catalog), _text(column.name), _text(column.type))[-len(names) :],
+        )
         for table in tables
         for column in table.columns
         if not request.column or column.name == _find_column(table, request.column)
     }
-    texts = _describe({name: column.comment for name, (_, column) in found.items()}, glosses)
-    names = (*(("table",) if request.column else ()), "column", "type")
-    rows = [
-        (_text(catalog.short_names[table.qualified]), _text(column.name), _text(column.type))
-        for table, column in found.values()
-    ]
-    return _list_constants(
-        names, [row[-len(names) :] for row in rows], list(texts.values()), "columns"
-    )
+    return _list_constants(names, listed, glosses, "columns")
 
 
-def _describe(comments: dict[str, str], glosses: Glosses) -> dict[str, str]:
-    """The comments, each followed by what the glosses add."""
-    texts = {name: [comment] if comment else [] for name, comment in comments.items()}
-    for name, gloss in glosses:
-        if name in texts:
-            texts[name].append(gloss)
-    return {name: "; ".join(parts) for name, parts in texts.items()}
+# What is listed by its qualified name: its comment, and its cells.
+_Listed = Mapping[str, tuple[str, tuple[str, ...]]]
 
 
 def _list_constants(
-    names: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[str], what: str
+    names: Sequence[str], listed: _Listed, glosses: Glosses, what: str
 ) -> CatalogQuery:
-    """The rows, and the texts as a last column as far as there is room for them."""
-    listed = rows[:_MOST_LISTED]
-    taken = sum(len(cell) + 4 for row in listed for cell in row)
-    room = min(_LONGEST_TEXT, (_LONGEST_QUERY - taken) // len(listed))
-    if any(texts) and room >= _SHORTEST_TEXT:
+    """The rows, and comments with what glosses add as a last column, as far as there is room."""
+    texts = {name: [comment] if comment else [] for name, (comment, _) in listed.items()}
+    for name, gloss in glosses:
+        if name in texts:
+            texts[name].append(gloss)
+    rows = {name: cells for name, (_, cells) in [*listed.items()][:_MOST_LISTED]}
+    taken = sum(len(cell) + 4 for cells in rows.values() for cell in cells)
+    room = min(_LONGEST_TEXT, (_LONGEST_QUERY - taken) // len(rows))
+    if any(texts.values()) and room >= _SHORTEST_TEXT:
         names = (*names, "description")
-        pairs = zip(listed, texts[:_MOST_LISTED], strict=True)
-        listed = [(*row, _text(text, room)) for row, text in pairs]
+        rows = {name: (*cells, _text("; ".join(texts[name]), room)) for name, cells in rows.items()}
     head = ", ".join(f'"{name}"' for name in names)
-    lines = ", ".join(f"({', '.join(row)})" for row in listed)
+    lines = ", ".join(f"({', '.join(cells)})" for cells in rows.values())
     sql = f"WITH listed({head}) AS (VALUES {lines}) SELECT {head} FROM listed"
-    return CatalogQuery(sql, _note_rest(what, len(rows), len(listed)))
+    return CatalogQuery(sql, _note_rest(what, len(listed), len(rows)))
+
+
+def _name(table: Table, catalog: Catalog) -> str:
+    return _text(catalog.short_names[table.qualified])
 
 
 def _count_rows(request: CatalogRequest, tables: Sequence[Table], catalog: Catalog) -> CatalogQuery:
