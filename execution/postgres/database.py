@@ -25,7 +25,6 @@ from functools import partial
 from typing import Any, cast
 
 import psycopg
-from cachetools import TTLCache
 from psycopg import AsyncCursor, AsyncPipeline
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
@@ -49,7 +48,6 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 # A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_S = 2
-_MOST_PLANS, _PLANS_KEPT_S = 512, 60
 
 _NO_RIGHT = "42501"
 
@@ -72,10 +70,6 @@ class PostgresDatabase:
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
         self._type_names: dict[int, str] = {}
-        # The queries whose plans were found small enough a moment ago: a candidate is explained and
-        # then run, and need not be planned twice to be weighed twice. What changes meanwhile in the
-        # data is left to the limits on time.
-        self._recent: TTLCache[GuardedQuery, bool] = TTLCache(_MOST_PLANS, _PLANS_KEPT_S)
         self._plans = PlanChecker((allowlist or load_allowlist("postgres")).functions)
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
@@ -91,12 +85,9 @@ class PostgresDatabase:
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute((EXPLAIN + query.sql).encode(), _bind(query))
-                explained = await self._weigh(connection, planned, query, self._limits.max_rows)
+                return await self._weigh(connection, planned, query, self._limits.max_rows)
             except psycopg.Error as error:
                 return _describe_error(error, connection, query, offset=len(EXPLAIN))
-            if isinstance(explained, Explained):
-                self._recent[query] = True
-            return explained
 
         return await self._pool.run(work, begin=self._begin, who=query.principal)
 
@@ -109,14 +100,10 @@ class PostgresDatabase:
         InsecureRole.
         """
 
-        # A query that passed with the most rows that may be requested passes with fewer.
-        is_weighed = max_rows <= self._limits.max_rows and query in self._recent
-
         async def work(connection: Connection) -> ResultSet | Diagnostic:
             within = tighten_limits(self._limits, limits)
             start = time.perf_counter()
             running = False
-            planned = None
             try:
                 if own := await self._plans.check_definitions(connection, query):
                     return own
@@ -124,15 +111,13 @@ class PostgresDatabase:
                     await self._assume_identity(connection, pipeline, query)
                     description = build_description(query.sql).encode()
                     described = await connection.execute(description, _bind(query))
-                    if not is_weighed:
-                        explain = (EXPLAIN + query.sql).encode()
-                        planned = await connection.execute(explain, _bind(query))
+                    explain = (EXPLAIN + query.sql).encode()
+                    planned = await connection.execute(explain, _bind(query))
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
-                if planned is not None:
-                    explained = await self._weigh(connection, planned, query, max_rows)
-                    if isinstance(explained, Diagnostic):
-                        return explained
+                explained = await self._weigh(connection, planned, query, max_rows)
+                if isinstance(explained, Diagnostic):
+                    return explained
                 running = True
                 builder = await self._fetch(connection, described, query, max_rows, within)
                 types = await self._name_types(connection, described)

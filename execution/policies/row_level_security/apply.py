@@ -7,7 +7,7 @@ Knows nothing of policy files. Does not cover tables that are created later: app
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,13 +38,12 @@ _RIGHTS = """
 SELECT r.rolname, r.rolsuper OR r.rolcreaterole FROM pg_roles r
  WHERE r.rolname = current_user
 """
-_WANTED = """
+_RELATION = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
-  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
-  JOIN pg_namespace n ON n.nspname = wanted.schema
-  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 """
-_NOT_OWNED = f"{_WANTED} WHERE NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1"
+_WANTED = f"{_RELATION} WHERE n.nspname || '.' || c.relname = ANY (%s)"
+_NOT_OWNED = f"{_WANTED} AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1"
 _CLOSED_SCHEMAS = """
 SELECT quote_ident(n.nspname) FROM pg_namespace n
  WHERE n.nspname = ANY (%s) AND NOT pg_has_role(n.nspowner, 'USAGE')
@@ -53,17 +52,15 @@ SELECT quote_ident(n.nspname) FROM pg_namespace n
                     WHERE a.grantee = 0 AND a.privilege_type = 'USAGE') ORDER BY 1
 """
 _FOREIGN = f"""{_WANTED}
- WHERE (c.relrowsecurity OR c.relforcerowsecurity
+   AND (c.relrowsecurity OR c.relforcerowsecurity
         OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
-_UNGUARDED = f"{_WANTED} WHERE NOT c.relrowsecurity ORDER BY 1"
+_UNGUARDED = f"{_WANTED} AND NOT c.relrowsecurity ORDER BY 1"
 # The tables that the reader may read without assuming one of the roles; the parameter decides
 # whether those that PUBLIC may read count.
-_READABLE = """
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+_READABLE = f"""{_RELATION}
  WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 """
 _OWN_SELECT = f"""{_READABLE}
@@ -146,8 +143,7 @@ def check_applied(url: str, security: RowSecurity) -> str:
             (security.reader,),
         ).fetchall()
         own = _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, True)
-        schemas, names = _split_names(security.guarded)
-        unguarded = _list(connection, _UNGUARDED, schemas, names)
+        unguarded = _list(connection, _UNGUARDED, list(security.guarded))
     if not comment.startswith(f"{GROUP_COMMENT}{security.database}:"):
         return f"The policy of {security.database} was never applied to it."
     if f"statements {security.digest}" not in comment:
@@ -200,8 +196,7 @@ def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) ->
     problems = []
     if not makes_roles:
         problems.append("create roles (CREATEROLE)")
-    schemas, names = _split_names(security.owned)
-    if not_owned := _list(connection, _NOT_OWNED, schemas, names):
+    if not_owned := _list(connection, _NOT_OWNED, list(security.owned)):
         problems.append(f"change {not_owned}, which it does not own")
     if closed := _list(connection, _CLOSED_SCHEMAS, list(security.schemas)):
         problems.append(f"grant the use of the schemas {closed}")
@@ -209,19 +204,12 @@ def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) ->
         raise QuorumError(
             f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(security.database)
         )
-    schemas, names = _split_names(security.guarded)
-    if foreign := _list(connection, _FOREIGN, schemas, names, OTHERS):
+    if foreign := _list(connection, _FOREIGN, list(security.guarded), OTHERS):
         raise QuorumError(
             f"Row-level security of another origin is on {foreign}.",
             hint="It and the policy file would decide together: drop its policies and disable it "
             "there, and apply again; or leave the policy file to the guard.",
         )
-
-
-def _split_names(tables: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """The schemas and the names of the tables, as two lists of equal length."""
-    pairs = list(tables)
-    return [schema for schema, _ in pairs], [name for _, name in pairs]
 
 
 def _list(

@@ -107,17 +107,20 @@ _DROP_GROUP = """BEGIN
   END IF;
 END"""
 
+# ``known`` is what the comment on a role that we made holds.
+_MAKE = """IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role}) THEN
+    EXECUTE format('CREATE ROLE %I NOLOGIN', {role});
+    EXECUTE format('COMMENT ON ROLE %I IS %L', {role}, {comment});
+  ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = {role}
+                     AND shobj_description(r.oid, 'pg_authid') {known}) THEN
+    RAISE EXCEPTION USING ERRCODE = 'duplicate_object', MESSAGE = format(
+      'the role %I already exists and was not made for this policy and reader', {role});
+  END IF;"""
+
 _MAKE_ROLES = """DECLARE
   wanted text;
 BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {group}) THEN
-    EXECUTE format('CREATE ROLE %I NOLOGIN', {group});
-    EXECUTE format('COMMENT ON ROLE %I IS %L', {group}, {comment});
-  ELSIF NOT EXISTS (SELECT FROM pg_roles g WHERE g.rolname = {group}
-                     AND starts_with(shobj_description(g.oid, 'pg_authid'), {comment})) THEN
-    RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
-      MESSAGE = format('the role %I already exists and was not made for this policy', {group});
-  END IF;
+  {make}
   FOREACH wanted IN ARRAY ARRAY[{roles}]::text[]
   LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
@@ -148,12 +151,13 @@ def render_clearing(group: str, kept: Iterable[str]) -> str:
 
 def render_roles(group: str, roles: Iterable[str], database: str) -> str:
     """A block that creates the missing roles; fails if one exists that was not made by us."""
+    name, comment = quote_literal(group), quote_literal(f"{GROUP_COMMENT}{database}:")
     return render_block(
         _MAKE_ROLES.format(
-            group=quote_literal(group),
-            comment=quote_literal(f"{GROUP_COMMENT}{database}:"),
+            make=_MAKE.format(role=name, comment=comment, known=f"^@ {comment}"),
+            group=name,
             roles=", ".join(map(quote_literal, roles)),
-            members=MEMBERS.format(group=quote_literal(group)),
+            members=MEMBERS.format(group=name),
         )
     )
 
@@ -168,17 +172,6 @@ def render_block(body: str) -> str:
 
 # The prefix of the role's comment; a role of that name without it was not made by us.
 INDEX_COMMENT = "quorumsql index role of "
-
-_MAKE = """BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role}) THEN
-    EXECUTE format('CREATE ROLE %I NOLOGIN', {role});
-    EXECUTE format('COMMENT ON ROLE %I IS %L', {role}, {comment});
-  ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = {role}
-                     AND shobj_description(r.oid, 'pg_authid') = {comment}) THEN
-    RAISE EXCEPTION USING ERRCODE = 'duplicate_object', MESSAGE = format(
-      'the role %I already exists and was not made for this policy and reader', {role});
-  END IF;
-END"""
 
 # Columns first: revoking SELECT on a table revokes it on its columns too.
 _MOVE = """FOR found IN
@@ -245,8 +238,9 @@ END"""
 
 def render_index_role(role: str, database: str, reader: str) -> str:
     """A block that creates the index role; fails if one exists for another database or reader."""
-    comment = f"{INDEX_COMMENT}{database}: {reader}"
-    return render_block(_MAKE.format(role=quote_literal(role), comment=quote_literal(comment)))
+    comment = quote_literal(f"{INDEX_COMMENT}{database}: {reader}")
+    make = _MAKE.format(role=quote_literal(role), comment=comment, known=f"= {comment}")
+    return render_block(f"BEGIN\n  {make}\nEND")
 
 
 def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:

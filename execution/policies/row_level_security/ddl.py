@@ -74,7 +74,7 @@ class RowSecurity:
     """The row-level security of one database.
 
     ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that the
-    login that runs the statements must own, as (schema, name); ``guarded`` those of them that get
+    login that runs the statements must own, as schema.name; ``guarded`` those of them that get
     row-level security. The roles may use the ``schemas``; in those of ``withdrawn`` the reader
     itself loses SELECT.
     """
@@ -84,8 +84,8 @@ class RowSecurity:
     roles: tuple[str, ...]
     reader: str
     statements: tuple[ScriptStatement, ...]
-    owned: tuple[tuple[str, str], ...]
-    guarded: tuple[tuple[str, str], ...]
+    owned: tuple[str, ...]
+    guarded: tuple[str, ...]
     schemas: tuple[str, ...]
     withdrawn: tuple[str, ...]
 
@@ -177,7 +177,6 @@ class _RowSecurityBuilder:
         group = name_group(self._database)
         index_role = check_name(name_index_role(self._database), "database role")
         withdrawn = tuple(dict.fromkeys(table.schema for table in self._tables))
-        guarded = tuple((table.schema, table.name) for table in self._guarded)
         used = (schema for rules in self._roles.values() for schema in _list_schemas(rules))
         schemas = dict.fromkeys((*withdrawn, *used))
         statements = [
@@ -205,8 +204,8 @@ class _RowSecurityBuilder:
             roles=tuple(self._roles),
             reader=reader,
             statements=tuple(statements),
-            owned=tuple((table.schema, table.name) for table in self._tables),
-            guarded=guarded,
+            owned=tuple(table.qualified for table in self._tables),
+            guarded=tuple(table.qualified for table in self._guarded),
             schemas=tuple(schemas),
             withdrawn=withdrawn,
         )
