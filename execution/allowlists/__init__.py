@@ -6,6 +6,7 @@ and no kinds of nodes: the guard has no code for those.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -40,12 +41,14 @@ class Allowlist:
         return any(base.__name__ in self.tree_nodes for base in kind.__mro__)
 
 
-def refuse_name(what: str, name: str, where: str = "") -> Violation:
+def check_name(what: str, name: str, allowed: Collection[str], where: str = "") -> Violation | None:
     """The refusal of a function or type that is not on the list.
 
-    >>> refuse_name("function", "shop.net").message.partition(":")[0]
+    >>> check_name("function", "shop.net", {"net"}).message.partition(":")[0]
     'The function shop.net is not allowed'
     """
+    if name in allowed:
+        return None
     return Violation(
         f"{what}_not_allowed",
         name,

@@ -193,23 +193,18 @@ class GuardedDuckdb(DuckDB):
             exp.BitwiseOr: write_infix("|"),
             exp.BitwiseRightShift: write_infix(">>"),
             exp.CosineDistance: write_infix("<=>"),
+            # Inside the call, as DuckDB requires.
+            exp.IgnoreNulls: lambda self, node: f"{self.sql(node, 'this')} IGNORE NULLS",
             exp.Mod: write_infix("%"),
             exp.Pow: write_infix("**"),
             exp.RegexpLike: write_infix("~"),
             exp.Repeat: write_call("REPEAT", "this", "times"),
             exp.RegexpReplace: write_call("REGEXP_REPLACE", *_REGEXP_KEYS),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
+            exp.RespectNulls: lambda self, node: f"{self.sql(node, 'this')} RESPECT NULLS",
             exp.StartsWith: write_infix("^@"),
             exp.Substring: write_call("SUBSTRING", "this", "start", "length", "zero_start"),
         }
-
-        def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
-            """Inside the call, as DuckDB requires."""
-            return f"{self.sql(expression, 'this')} IGNORE NULLS"
-
-        def respectnulls_sql(self, expression: exp.RespectNulls) -> str:
-            """Inside the call, as DuckDB requires."""
-            return f"{self.sql(expression, 'this')} RESPECT NULLS"
 
         def withingroup_sql(self, expression: exp.WithinGroup) -> str:
             """The order stays after the call."""

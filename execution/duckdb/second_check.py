@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from execution.allowlists import Allowlist, refuse_name
+from execution.allowlists import Allowlist, check_name
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Violation
 
@@ -250,9 +250,9 @@ class _DuckdbReading:
             return _check_name(node, self._allowlist.types, "type")
         if kind == "COLUMN_REF":
             return self._check_column(node)
-        if kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _TABLE_FUNCTIONS:
+        if kind == "TABLE_FUNCTION":
             name = node["function"]["function_name"]
-            return refuse_name("function", name, " in FROM")
+            return check_name("function", name, _TABLE_FUNCTIONS, " in FROM")
         return None
 
     def _check_column(self, node: Tree) -> Violation | None:
@@ -289,10 +289,7 @@ class _DuckdbReading:
 
 def _check_name(node: Tree, allowed: frozenset[str], what: str) -> Violation | None:
     path = node["qualified_name"]["path"]
-    name = ".".join(path).lower()
-    if len(path) == 1 and name in allowed:
-        return None
-    return refuse_name(what, name)
+    return check_name(what, ".".join(path).lower(), allowed if len(path) == 1 else ())
 
 
 def _is_empty(value: Any) -> bool:

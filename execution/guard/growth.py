@@ -1,4 +1,13 @@
-"""How large the expressions and values of a query become, each with all that it names in its place.
+"""Stops queries of a few characters that would ask for gigabytes or never end, before they run.
+
+Three kinds can be told from the text: generators of rows and calls that make texts long
+(``growing_calls.py``), recursion without a bound (``recursion.py``), and what grows from level to
+level of nested queries, which is measured here. What cannot (a join without a condition, a
+recursion over data that goes in circles) is left to the estimate of the plan and to the limits.
+
+From level to level grow an expression and a text. Planners put the query below in the place of its
+name, so ten levels that each use a name four times are an expression of a million nodes, which is
+planned before any time limit looks. A text grows by ``t || t`` ten times over, or ``repeat``.
 
 Each node of an expression has a size: its nodes, with the queries that it names put in their
 places, and the bytes of its value. Columns of the database are assumed to have ``COLUMN_BYTES``.
@@ -18,8 +27,22 @@ from functools import partial
 
 from sqlglot import exp
 
-from execution.guard.growing_calls import GENERATORS, MOST_ROWS, count_generated
-from execution.guard.recursion import STEPS, check_kept, check_steps, refuse_growth, refuse_value
+from execution.guard.growing_calls import (
+    GENERATORS,
+    MOST_ROWS,
+    check_arguments,
+    check_call,
+    check_generator,
+    count_generated,
+)
+from execution.guard.recursion import (
+    STEPS,
+    check_kept,
+    check_recursion,
+    check_steps,
+    refuse_growth,
+    refuse_value,
+)
 from execution.guard.value_sizes import (
     COLUMN_BYTES,
     NAMES,
@@ -44,6 +67,7 @@ from execution.guard.value_sizes import (
 from execution.name_resolution.nodes import find_star
 from execution.name_resolution.scopes import Resolution, Source, Unresolved
 from execution.parsing.plain_dialect import InfixOperator
+from nl2sql.types import Violation
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
 # 2.6 s and a gigabyte to plan 260,000.
@@ -74,13 +98,25 @@ _SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
 _COLUMN = Size(1.0, COLUMN_BYTES)
 
 
-def check_growth(nodes: Sequence[exp.Expr], found: Resolution, rounds: Mapping[int, float]) -> None:
-    """Raises Unresolved for a query that makes too much; ``nodes`` are all of its tree.
+def check_query_size(
+    nodes: Sequence[exp.Expr], found: Resolution, dialect: str
+) -> Violation | None:
+    """Why the query could explode, or None. Raises Unresolved where it grows.
 
-    ``rounds``: how often each recursion of which the database keeps all rows takes its step, by the
-    ``id`` of its query; 0 if it follows a key.
+    ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
     """
-    measurer = _Measurer(found, rounds, _QUOTED if any(map(makes_controls, nodes)) else 2.0)
+    rounds: dict[int, float] = {}
+    for node in nodes:
+        violation = check_arguments(node) or check_call(node)
+        if violation is None and isinstance(node, GENERATORS):
+            violation = check_generator(node)
+        elif violation is None and isinstance(node, exp.CTE):
+            violation = check_recursion(node, found, dialect, rounds)
+        if violation is not None:
+            return violation
+    # Only PostgreSQL keeps all rows of a recursion.
+    kept = rounds if dialect == "postgres" else {}
+    measurer = _Measurer(found, kept, _QUOTED if any(map(makes_controls, nodes)) else 2.0)
     for cte in nodes:
         if isinstance(cte, exp.CTE):
             # In their order, so that a recursion that reads another finds it measured.
@@ -88,10 +124,15 @@ def check_growth(nodes: Sequence[exp.Expr], found: Resolution, rounds: Mapping[i
     for query in nodes:
         if isinstance(query, exp.Query | exp.Values):
             measurer.check(query)
+    return None
 
 
 class _Measurer:
-    """Measures the outputs of each query once, or once for each step of what it rests on."""
+    """Measures the outputs of each query once, or once for each step of what it rests on.
+
+    ``rounds``: how often each recursion of which the database keeps all rows takes its step, by the
+    ``id`` of its query; 0 if it follows a key.
+    """
 
     def __init__(self, found: Resolution, rounds: Mapping[int, float], quoted: float) -> None:
         self._found = found

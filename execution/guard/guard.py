@@ -7,7 +7,7 @@ physical table is replaced by the derived table of its visible rows and columns.
 is rendered from the checked tree, without comments, and checked a second time by other means:
 PostgreSQL's own grammar, or a second parse. The guard refuses what it cannot parse or resolve.
 
-Does not limit how long a query takes, apart from what ``query_size.py`` finds in its text: the
+Does not limit how long a query takes, apart from what ``growth.py`` finds in its text: the
 databases limit that.
 """
 
@@ -25,7 +25,7 @@ from execution.duckdb.second_check import (
     parse_statement as parse_duckdb,
 )
 from execution.guard.advice import describe_refusal, describe_unreadable, find_advice
-from execution.guard.query_size import check_query_size
+from execution.guard.growth import check_query_size
 from execution.guard_dialects import READERS, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names

@@ -187,8 +187,6 @@ class _NameResolution:
         if join.is_natural:
             shared = tuple(name for name in columns if name in more)
         columns = (*shared, *(name for name in (*columns, *more) if name not in shared))
-        if join.join_using_alias.aliasname:
-            _add(both, {join.join_using_alias.aliasname: shared})
         if not join.HasField("alias"):
             return dict(both.maps[0]), columns
         columns = _rename(columns, _list_strings(join.alias.colnames))

@@ -9,13 +9,13 @@ be a column (``names.py``): otherwise it is a call.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import postgast
 
-from execution.allowlists import Allowlist, refuse_name
+from execution.allowlists import Allowlist, check_name
 from execution.postgres.meaning import check_meaning
 from execution.postgres.names import check_names
 from execution.postgres.trees import forget_places, list_children, parse_statement
@@ -29,17 +29,6 @@ _INSTEAD = {"==": "=", "**": "^", "!": "NOT", "=~": "~"}
 _ALLOW_OPERATOR = (
     "only built-in ones and those of known extensions are; the database's allowlist can add it"
 )
-# What the manual calls nodes whose names in the grammar say little.
-_CALLED = {
-    "JsonArrayAgg": "JSON_ARRAYAGG",
-    "JsonArrayConstructor": "JSON_ARRAY",
-    "JsonFuncExpr": "JSON_VALUE, JSON_QUERY or JSON_EXISTS",
-    "JsonParseExpr": "JSON()",
-    "JsonScalarExpr": "JSON_SCALAR",
-    "JsonSerializeExpr": "JSON_SERIALIZE",
-    "SetToDefault": "DEFAULT",
-    "XmlExpr": "XML",
-}
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 
@@ -155,8 +144,7 @@ def list_functions(text: str) -> frozenset[str]:
 
 def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
     """Those of the functions, operators and types in ``text`` that extensions must have defined."""
-    lowered = text.lower()
-    if not any(name in lowered for name in extended):
+    if not extended:
         return frozenset()
     kinds = {**_OPERATORS, "FuncCall": "funcname", "TypeName": "names"}
     return _list_names(text, kinds).intersection(extended)
@@ -165,7 +153,7 @@ def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
 def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
     """The names in nodes of those kinds, each with the field that holds it."""
     return frozenset(
-        _spell([part.string.sval for part in getattr(node, key)])
+        _spell(getattr(node, key))
         for _, node in postgast.walk(postgast.parse(text))
         if (key := kinds.get(type(node).__name__))
     )
@@ -173,8 +161,7 @@ def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
 
 def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
     if kind not in allowlist.nodes:
-        called = _CALLED.get(kind, kind)
-        return Violation("node_not_allowed", kind, f"{called} is not allowed in a query.")
+        return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
     if kind == "A_Indirection" and any(
         type(postgast.unwrap_node(step)).__name__ != "A_Indices" for step in node.indirection
     ):
@@ -183,27 +170,19 @@ def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
     if kind == "SQLValueFunction":
         operation = postgast.pg_query_pb2.SQLValueFunctionOp.Name(node.op)
         name = operation.removeprefix("SVFOP_").removesuffix("_N").lower()
-        return _check_name([name], allowlist.functions, "function")
+        return check_name("function", name, allowlist.functions)
     if kind == "FuncCall":
-        return _check_name(
-            [part.string.sval for part in node.funcname], allowlist.functions, "function"
-        )
+        return check_name("function", _spell(node.funcname), allowlist.functions)
     if kind == "TypeName":
-        return _check_name([part.string.sval for part in node.names], allowlist.types, "type")
-    if kind in _OPERATORS and (signs := _list_operator(node, kind)):
-        return _check_operator(signs, allowlist.operators)
+        return check_name("type", _spell(node.names), allowlist.types)
+    if kind in _OPERATORS:
+        return _check_operator(_spell(getattr(node, _OPERATORS[kind])), allowlist.operators)
     return None
 
 
-def _list_operator(node: Any, kind: str) -> list[str]:
-    """The name of the node's operator; empty for BETWEEN, and where there is none."""
-    parts = [part.string.sval for part in getattr(node, _OPERATORS[kind])]
-    return [] if parts and parts[0][:1].isalpha() and len(parts) == 1 else parts
-
-
-def _check_operator(parts: list[str], allowed: frozenset[str]) -> Violation | None:
-    name = _spell(parts)
-    if name in allowed:
+def _check_operator(name: str, allowed: frozenset[str]) -> Violation | None:
+    """The name is empty where there is no operator, and the word BETWEEN is none."""
+    if name in allowed or not name or (name[0].isalpha() and "." not in name):
         return None
     instead = f"write {_INSTEAD[name]}" if name in _INSTEAD else _ALLOW_OPERATOR
     return Violation(
@@ -211,12 +190,6 @@ def _check_operator(parts: list[str], allowed: frozenset[str]) -> Violation | No
     )
 
 
-def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violation | None:
-    name = _spell(parts)
-    if name in allowed:
-        return None
-    return refuse_name(what, name)
-
-
-def _spell(parts: list[str]) -> str:
+def _spell(nodes: Iterable[Any]) -> str:
+    parts = [node.string.sval for node in nodes]
     return parts[-1] if len(parts) == 2 and parts[0] == "pg_catalog" else ".".join(parts)

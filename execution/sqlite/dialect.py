@@ -135,13 +135,6 @@ class GuardedSqlite(SQLite):
         # A comma stays a comma: CROSS JOIN would make SQLite's planner keep the order.
         JOINS_HAVE_EQUAL_PRECEDENCE = False
 
-        def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
-            items: list[Any] = super()._parse_csv(parse_method, sep)
-            if items and self._prev.token_type == sep:
-                # sqlglot would leave it out.
-                self.raise_error("Nothing follows the last comma")
-            return items
-
         def parse_cast(self) -> exp.Expr:
             """Parses ``x AS any words`` up to the closing parenthesis; the type is the affinity."""
             value = self._parse_disjunction()

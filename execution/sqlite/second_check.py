@@ -11,9 +11,9 @@ NOT, which moves from ``a NOT IN b`` to the front. So comparisons in a row need 
 The text that will run is parsed again. Every physical table in it must be one that the guard found
 and, if there is a policy, be inside its wrapper, which must be exactly the one that was built.
 
-sqlglot reads more than SQLite: a missing parenthesis, FROM without SELECT, OFFSET without LIMIT.
-What it made of such a text would have a meaning that the text has not. SQLite parses the whole text
-before it looks for tables, so an empty database tells whether it accepts the text.
+sqlglot reads more than SQLite: a missing parenthesis, a comma behind the last item, FROM without
+SELECT. What it made of such a text would have a meaning that the text has not. SQLite parses the
+whole text before it looks for tables, so an empty database tells whether it accepts the text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from functools import lru_cache
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.allowlists import Allowlist, refuse_name
+from execution.allowlists import Allowlist, check_name
 from execution.sqlite.dialect import GuardedSqlite, name_placeholders
 from execution.sqlite.errors import build_diagnostic
 from nl2sql.sql.parsing import describe_parse_error, parse_one, parse_statements
@@ -51,16 +51,11 @@ def check_functions(tree: exp.Expr, allowlist: Allowlist) -> Violation | None:
 
 def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
     if isinstance(node, exp.Anonymous):
-        name = node.name.lower()
-        if name in allowlist.functions:
-            return None
-        return refuse_name("function", name)
+        return check_name("function", node.name.lower(), allowlist.functions)
     if isinstance(node, exp.DataType):
         # Only CAST(… AS …) gives it a kind; SQLite has no `::` and no typed literals.
-        if node.args.get("kind") in allowlist.types:
-            return None
-        name = node.sql()
-        return refuse_name("type", name)
+        kind = node.args.get("kind")
+        return check_name("type", kind or node.sql(), allowlist.types if kind else ())
     if isinstance(node, exp.ILike | exp.Match | exp.RegexpLike):
         return _refuse(node, "SQLite has no ILIKE, MATCH or REGEXP of its own: write LIKE or GLOB.")
     kind = type(node).__name__

@@ -34,10 +34,7 @@ from nl2sql.sql.names import quote_literal
 _LOCK_TIMEOUT_MS = 10_000
 
 # The rights that the login lacks, and tables whose security is not of a policy file.
-_RIGHTS = """
-SELECT r.rolname, r.rolsuper OR r.rolcreaterole FROM pg_roles r
- WHERE r.rolname = current_user
-"""
+_RIGHTS = "SELECT rolname, rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user"
 _RELATION = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

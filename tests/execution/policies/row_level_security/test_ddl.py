@@ -103,7 +103,7 @@ def test_a_view_with_a_filter_of_its_own_is_granted_and_told() -> None:
         'GRANT SELECT ("id", "seller_id") ON "sales"."open_orders" TO "quorumsql_shop_seller"'
     ) in list_texts(security, "GRANT SELECT")
     assert "sales.open_orders is a view: only the guard filters its rows." in list_notes(security)
-    assert ("sales", "open_orders") not in security.guarded
+    assert "sales.open_orders" not in security.guarded
 
 
 def test_the_schema_of_a_masked_columns_type_may_be_used() -> None:
