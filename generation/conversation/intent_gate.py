@@ -20,6 +20,7 @@ from generation.conversation.remarks import (
     reply,
 )
 from generation.conversation.suggestions import describe_subjects, suggest_questions
+from nl2sql.languages.english import MONTH_WORDS
 from nl2sql.settings import FlagSettings
 from nl2sql.types import Intent, Question, SchemaContext
 from nl2sql.words import content_words, split_words
@@ -35,10 +36,11 @@ _GLUED_LETTERS = 5
 _NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
 # Words of so many letters have the same stem if these begin them: "survive", "survived".
 _STEM_LETTERS = 5
-# What a question compares with and counts, which tells nothing of its subject.
-_COMPARES = frozenset(
-    "most least more less fewer many few over under above below not never ever".split()
-)
+# What a question compares with and counts, people and months tell nothing of its subject: the table
+# of those who "joined in January" is called ``employee``, its column ``hire_date``.
+_ANY_SUBJECT = frozenset(
+    "most least more less fewer many few over under above below not never ever people person".split()
+).union(map(str.lower, MONTH_WORDS))
 # Fewer words do not show that a question is about something else: "Who earned the most ever?"
 _FEWEST_WORDS = 2
 
@@ -67,7 +69,7 @@ def check_intent(question: Question, context: SchemaContext, flags: FlagSettings
     is_far = context.best_cosine < _FAR_COSINE and not is_near
     if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
         asked = {word for word in content_words(question.search_text) if not word.isdecimal()}
-        asked -= _COMPARES
+        asked -= _ANY_SUBJECT
         if len(asked) >= _FEWEST_WORDS and not names_schema(asked, context):
             return refuse_topic(context)
     return Intent(method="doubt")
