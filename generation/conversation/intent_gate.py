@@ -38,9 +38,8 @@ _NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
 _STEM_LETTERS = 5
 # What a question compares with and counts, people and months tell nothing of its subject: the table
 # of those who "joined in January" is called ``employee``, its column ``hire_date``.
-_ANY_SUBJECT = frozenset(
-    "most least more less fewer many few over under above below not never ever people person".split()
-).union(map(str.lower, MONTH_WORDS))
+_COMPARES = "most least more less fewer many few over under above below not never ever"
+_ANY_SUBJECT = frozenset(f"{_COMPARES} {' '.join(MONTH_WORDS).lower()} people person".split())
 # Fewer words do not show that a question is about something else: "Who earned the most ever?"
 _FEWEST_WORDS = 2
 

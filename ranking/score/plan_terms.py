@@ -13,7 +13,8 @@ from ranking.query import Query
 from ranking.score.points import Measure
 
 ASKED_RULES = frozenset(
-    """asked_rounding nulls_last compared_values asked_units oldest_first present_rows""".split()
+    """asked_rounding nulls_last compared_values asked_units oldest_first present_rows
+    counted_tables""".split()
 )
 """The rules that derive what the words of the question say and the query does not do: ``ASKED`` of
 ``repair/derive``, since stages do not import one another."""

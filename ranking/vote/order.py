@@ -35,9 +35,11 @@ def vote(
     ``most_samples`` the largest number that there may be in the end.
     """
     grouped = group_assessments(assessments)
-    weights = weigh_groups(grouped)
+    idle = _find_idle(grouped)
+    counting = [each for each in grouped if each.candidate.id not in idle]
+    weights = weigh_groups(counting)
     bare = find_bare(grouped)
-    forms = weigh_groups([replace(each, group=each.form) for each in grouped])
+    forms = weigh_groups([replace(each, group=each.form) for each in counting])
     votes: dict[int, int] = {}
     for assessment in grouped:
         votes[assessment.group] = votes.get(assessment.group, 0) + assessment.candidate.samples
@@ -50,7 +52,7 @@ def vote(
         for assessment in grouped
     ]
     contradicting = find_contradicting(grouped, samples)
-    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting, bare, forms)))
+    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting, bare, forms, idle)))
     leads = bool(ordered) and _find_class(ordered[0], contradicting) == _ALIVE
     agreeing = ordered[0].votes if leads else 0
     return Ranking(
@@ -69,9 +71,23 @@ def _find_class(assessment: Assessment, contradicting: Set[str]) -> int:
     return _CONTRADICTING if assessment.candidate.id in contradicting else _ALIVE
 
 
+def _find_idle(assessments: Sequence[Assessment]) -> frozenset[str]:
+    """The ids of the derived candidates that find the same as what they were derived from."""
+    forms = {each.candidate.id: each.form for each in assessments if each.form >= 0}
+    return frozenset(
+        each.candidate.id
+        for each in assessments
+        if each.form >= 0 and forms.get(each.candidate.derived_from) == each.form
+    )
+
+
 def _rank_key(
-    contradicting: Set[str], bare: Set[int], forms: Mapping[int, float], assessment: Assessment
-) -> tuple[int, float, bool, bool, float, float, int, float, str]:
+    contradicting: Set[str],
+    bare: Set[int],
+    forms: Mapping[int, float],
+    idle: Set[str],
+    assessment: Assessment,
+) -> tuple[int, float, bool, bool, float, bool, float, int, float, str]:
     """``bare`` are the forms that show bare keys, ``forms`` has the weight of each form."""
     return (
         _find_class(assessment, contradicting),
@@ -79,6 +95,7 @@ def _rank_key(
         assessment.result is None,
         assessment.form in bare,
         -forms[assessment.form],
+        assessment.candidate.id in idle,
         -assessment.score.total,
         -assessment.candidate.samples,
         assessment.explained.cost if assessment.explained else math.inf,

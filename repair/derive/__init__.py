@@ -40,6 +40,7 @@ ASKED: tuple[Rule, ...] = (
     asked_units,
     oldest_first,
     present_rows,
+    counted_tables,
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.
@@ -48,7 +49,6 @@ RULES: tuple[Rule, ...] = (
     defined_measures,
     *ASKED,
     both_conditions,
-    counted_tables,
     dropped_joins,
     grounded_values,
 )

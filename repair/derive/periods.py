@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.column_kinds import TIMES, find_kind
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_conjuncts
 from nl2sql.words import split_words
-from repair.autocorrect.select_scopes import SelectScope, find_clause
+from repair.autocorrect.select_scopes import SelectScope, SelectSource, find_clause
 from repair.derive.original import Original, add_condition
 
 # A column whose name has one of the first words, and one whose name has a second in its place.
@@ -45,8 +45,9 @@ def present_rows(original: Original) -> Iterator[exp.Expr]:
     """Adds ``to_date >= '9000-01-01'`` for tables with a period, ``from_date`` to ``to_date``.
 
     A question that says nothing of the past means what holds now, and a day so late is no day but
-    a mark for it. The mark may be NULL too: ``to_date IS NULL`` where the question says "now". If
-    the column has no such mark, the query finds nothing, and does not win.
+    a mark for it. The mark may be NULL too: ``to_date IS NULL`` where the question says "now", and
+    where the query says so, the day is tried instead. If the column has no such mark, the query
+    finds nothing, and does not win.
     """
     said = _NOW.search(original.question)
     texts = {text.this.casefold() for text in find_all(original.tree, exp.Literal)}
@@ -55,15 +56,18 @@ def present_rows(original: Original) -> Iterator[exp.Expr]:
     if _HISTORY.search(original.question) or (not is_said and _PAST.search(original.question)):
         return
     ends = [
-        (scope, column, end.nullable)
+        (scope, column, end.nullable and is_open is None, is_open)
         for scope in original.scopes
         if _decides(original, scope) and (is_said or not _counts_periods(original, scope))
-        for column, end in _list_ends(original, scope)
+        for column, end, is_open in _list_ends(original, scope)
     ]
     if ends:
-        yield _restrict(original, [(scope, _build_late(column)) for scope, column, _ in ends])
-    if is_said and any(nullable for *_, nullable in ends):
-        nulls = [(scope, column.is_(exp.null())) for scope, column, nullable in ends if nullable]
+        late = [(scope, _build_late(column), is_open) for scope, column, _, is_open in ends]
+        yield _restrict(original, late)
+    if is_said and any(nullable for _, _, nullable, _ in ends):
+        nulls = [
+            (scope, column.is_(exp.null()), None) for scope, column, nullable, _ in ends if nullable
+        ]
         yield _restrict(original, nulls)
 
 
@@ -94,21 +98,54 @@ def _build_late(column: exp.Column) -> exp.Expr:
     return exp.GTE(this=column, expression=exp.Literal.string(_OPEN_END))
 
 
-def _restrict(original: Original, found: Sequence[tuple[SelectScope, exp.Expr]]) -> exp.Expr:
+def _restrict(
+    original: Original, found: Sequence[tuple[SelectScope, exp.Expr, exp.Is | None]]
+) -> exp.Expr:
+    """The query with these conditions, each in place of the one beside it."""
     draft = original.draft()
-    for scope, condition in found:
-        add_condition(draft.of(scope.select), condition)
+    for scope, condition, replaced in found:
+        if replaced is not None:
+            draft.of(replaced).replace(condition)
+        else:
+            add_condition(draft.of(scope.select), condition)
     return draft.tree
 
 
-def _list_ends(original: Original, scope: SelectScope) -> Iterator[tuple[exp.Column, Column]]:
-    """The end of the period of each source of whose period the query says nothing."""
+def _list_ends(
+    original: Original, scope: SelectScope
+) -> Iterator[tuple[exp.Column, Column, exp.Is | None]]:
+    """The end of the period of each source of whose period the query says nothing.
+
+    Or only that its end IS NULL: then with this condition.
+    """
     for source, table in scope.list_tables():
         period = find_period(table, original.visible.dialect)
-        used = {original.visible.spell(column.this) for column in original.uses[id(source)]}
+        is_open = _find_open(original, scope, source)
+        used = {
+            original.visible.spell(column.this)
+            for column in original.uses[id(source)]
+            if is_open is None or column is not is_open.this
+        }
         if period and used.isdisjoint(original.visible.fold(column.name) for column in period):
             end = period[1]
-            yield original.build_column(source, original.visible.fold(end.name)), end
+            if is_open is None or original.find_column(is_open.this, scope) is end:
+                column = original.build_column(source, original.visible.fold(end.name))
+                yield column, end, is_open
+
+
+def _find_open(original: Original, scope: SelectScope, source: SelectSource) -> exp.Is | None:
+    """The only condition of WHERE that a column of the source IS NULL."""
+    where = scope.select.args.get("where")
+    found = [
+        part
+        for part in (list_conjuncts(where.this) if where is not None else ())
+        if isinstance(part, exp.Is)
+        and not part.args.get("negate")
+        and isinstance(part.this, exp.Column)
+        and isinstance(part.expression, exp.Null)
+        and original.find_owner(part.this, scope) is source
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def find_period(table: Table, dialect: str) -> tuple[Column, Column] | None:

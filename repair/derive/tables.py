@@ -141,10 +141,10 @@ def _drop(original: Original, scope: SelectScope, source: SelectSource) -> exp.E
 def counted_tables(original: Original) -> Iterator[exp.Expr]:
     """``FROM genre GROUP BY name ORDER BY count(*)`` becomes ``FROM genre JOIN track ON …``.
 
-    For a question that names tracks: a table that refers to one of the query's, and of which the
-    query reads nothing. Also without joins that nothing uses.
+    For a question that names tracks: a table that refers to one of the query's, which reads none
+    of that name. Also without joins that nothing uses.
     """
-    read = {table.qualified for scope in original.scopes for _, table in scope.list_tables()}
+    read = {name_head(table) for scope in original.scopes for _, table in scope.list_tables()}
     for version in list_with_fewer_joins(original):
         yield from _count_others(version, read)
 
@@ -155,7 +155,7 @@ def _count_others(original: Original, read: Set[str]) -> Iterator[exp.Expr]:
             continue
         for source, neighbour in _list_referring(original, scope):
             table = neighbour.table
-            if table.qualified in read or name_head(table) not in original.words:
+            if name_head(table) not in original.words - read:
                 continue
             tree = original.tree.copy()
             copy = read_scopes(tree, original.visible)[number]

@@ -128,12 +128,18 @@ def test_a_derived_candidate_weighs_as_the_samples_it_goes_back_to_and_takes_non
 
 def test_a_sample_votes_once_for_a_result() -> None:
     drawn = build_assessment("c1", samples=3, rows=[(1,)])
-    same = [derive("c1d", "c1", 100.0, (1,)), derive("c1e", "c1", 125.0, (1,))]
-    other = build_assessment("c2", samples=1, rows=[(1,)])
+    same = [derive("c1d", "c1", 100.0, (2,)), derive("c1e", "c1", 125.0, (2,))]
+    other = build_assessment("c2", samples=1, rows=[(2,)])
     ranking = vote([drawn, *same, other], 4)
     weights = [assessment.weight for assessment in ranking.assessments]
-    assert weights == pytest.approx([3 * math.e + 1] * 4, abs=1e-5)
-    assert {assessment.votes for assessment in ranking.assessments} == {4}
+    assert weights == pytest.approx([3 * math.e + 1] * 3 + [3.0], abs=1e-5)
+
+
+def test_what_a_rule_changes_without_effect_adds_no_weight_and_is_not_shown() -> None:
+    drawn = build_assessment("c1", samples=3, rows=[(1,)])
+    ranking = vote([drawn, derive("c1d", "c1", 125.0, (1,))], 3)
+    assert order(ranking) == ["c1", "c1d"]
+    assert [assessment.weight for assessment in ranking.assessments] == [3.0, 3.0]
 
 
 def test_what_goes_back_to_a_replaced_or_unknown_candidate_weighs_as_one_sample() -> None:

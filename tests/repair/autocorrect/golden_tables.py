@@ -35,10 +35,10 @@ DEALS = build_table(
 FIRMS = build_table(
     "stock.firms", "sbfirmid integer", "sbfirmtitle text", "sbfirmzone text", key=("sbfirmid",)
 )
-# A person has two names, and that of a department leaves out letters.
+# A person has two names and two days, and the name of a department leaves out letters.
 DRIVERS = build_table(
     "stock.drivers", "id integer", "title text", "first_name text", "last_name text",
-    "depot_id integer", key=("id",),
+    "depot_id integer", "hired_on date", "birth_date date", key=("id",),
 )  # fmt: skip
 DEPOTS = build_table("stock.depot", "id integer", "dean_name text", "dept_name text", key=("id",))
 KEYS = (
