@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.column_kinds import Kind, find_kind
-from nl2sql.sql.nodes import Node, find_all
+from nl2sql.sql.nodes import Node, find_all, list_selects
 from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import QuerySource, find_outer, fold_case, list_outputs, read_sources
 from nl2sql.types import SchemaContext
@@ -82,10 +82,7 @@ class Query:
 
     def outermost(self) -> exp.Select | None:
         """The SELECT that determines the result's columns: of a UNION, the first."""
-        tree = self.tree
-        while isinstance(tree, exp.SetOperation | exp.Subquery):
-            tree = tree.this
-        return tree if isinstance(tree, exp.Select) else None
+        return next(list_selects(self.tree), None)
 
     def outputs(self) -> Sequence[exp.Expr]:
         """The expressions of the result's columns; none if they depend on a star."""

@@ -141,21 +141,18 @@ def read_csv_entries(path: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+_READERS: Mapping[str, Callable[[Path], tuple[Entry, ...]]] = {
+    ".json": read_json_entries,
+    ".jsonl": read_json_line_entries,
+    ".csv": read_csv_entries,
+}
+
+
 def peek_fields(path: Path) -> frozenset[str]:
-    """The field names of the first entry or of the CSV header; none for other kinds of files."""
-    match path.suffix:
-        case ".json":
-            values = read_json(path)
-            first = values[0] if isinstance(values, list) and values else None
-            return frozenset(first) if isinstance(first, dict) else frozenset()
-        case ".jsonl":
-            first_entry = next(iter(read_json_line_entries(path)), None)
-            return frozenset(first_entry.values) if first_entry else frozenset()
-        case ".csv":
-            header = next(csv.reader(io.StringIO(_read(path), newline="")), [])
-            return frozenset(header)
-        case _:
-            return frozenset()
+    """The field names of the first entry; none for an empty file and for other kinds of files."""
+    read = _READERS.get(path.suffix)
+    first = next(iter(read(path)), None) if read else None
+    return frozenset(first.values) if first else frozenset()
 
 
 def find_questions(path: Path, pattern: str, fields: Set[str]) -> Path | None:

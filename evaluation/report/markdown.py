@@ -66,12 +66,6 @@ def render_failures(failures: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     yield from ("### Failures", "", *(lines or ["Every question is counted."]), "")
 
 
-def render_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The lines of a list of facts."""
-    yield from (f"- {key}: {escape_markdown(value)}" for key, value in facts)
-    yield ""
-
-
 def _render_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(escape_markdown, cells))} |"
 
@@ -123,7 +117,9 @@ def _render_method(sections: Sequence[ReportSection]) -> Iterator[str]:
             yield from (f"### {escape_markdown(f'{section.title}: {run.label}')}", "")
             changes = list_changes(base, run.manifest.configuration)
             changed = [("changed settings", "; ".join(changes))] if changes else []
-            yield from render_facts((*_list_facts(run.manifest), *changed))
+            for key, value in (*_list_facts(run.manifest), *changed):
+                yield f"- {key}: {escape_markdown(value)}"
+            yield ""
     yield from ("<details><summary>Settings of the first run, whole</summary>", "")
     yield from _fence(yaml.safe_dump(base, sort_keys=False, allow_unicode=True, width=100), "yaml")
     yield from ("</details>", "")

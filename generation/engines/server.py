@@ -66,22 +66,6 @@ def translate_status(
     return EngineUnavailable(text, hint="`quorumsql doctor` checks the server.")
 
 
-def build_unreachable(settings: ModelSettings) -> EngineUnavailable:
-    """The error for a failed or closed connection to the server."""
-    return EngineUnavailable(
-        f"{describe_server(settings)} cannot be reached.",
-        hint="Is the model's server up, and model.base_url right?",
-    )
-
-
-def build_timeout(settings: ModelSettings) -> EngineUnavailable:
-    """The error for a server that does not answer in time."""
-    return EngineUnavailable(
-        f"{describe_server(settings)} did not answer within {settings.timeout_ms} ms.",
-        hint="It is overloaded, or model.timeout_ms is too short for it.",
-    )
-
-
 def build_nonsense(settings: ModelSettings) -> EngineUnavailable:
     """The error for an answer that does not follow the protocol."""
     return EngineUnavailable(
@@ -247,9 +231,9 @@ class ServerEngine:
 
         Connects at the first request. Raises SettingsError for a missing key.
         """
-        key = ""
+        self._name, key = describe_server(settings), ""
         if settings.api_key_env:
-            key = read_variable(settings.api_key_env, f"the key for {describe_server(settings)}")
+            key = read_variable(settings.api_key_env, f"the key for {self._name}")
         client = build_client(
             base_url=base_url,
             # Without a key a client would refuse, or search for one in the environment.
@@ -341,9 +325,15 @@ class ServerEngine:
             except vendor.APIStatusError as error:
                 raise self._translate(error) from error
             except vendor.APITimeoutError as error:
-                raise build_timeout(self._settings) from error
+                raise EngineUnavailable(
+                    f"{self._name} did not answer within {self._settings.timeout_ms} ms.",
+                    hint="It is overloaded, or model.timeout_ms is too short for it.",
+                ) from error
             except vendor.APIConnectionError as error:
-                raise build_unreachable(self._settings) from error
+                raise EngineUnavailable(
+                    f"{self._name} cannot be reached.",
+                    hint="Is the model's server up, and model.base_url right?",
+                ) from error
             except (self._base_error, ValueError) as error:
                 # The answer claims to be JSON and is not.
                 raise build_nonsense(self._settings) from error

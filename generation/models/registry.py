@@ -1,7 +1,7 @@
 """The registry of models by name, with the sources of their weights.
 
-Reads ``registry.yaml`` at first use, never at import. For a repository of the hub that is not in
-the registry, `hub_entry` makes an entry, and `file_entry` for a user's own file.
+Reads ``registry.yaml`` at first use, never at import. `file_entry` makes an entry for a user's own
+file, `kept_entry` for what is in the store.
 """
 
 from __future__ import annotations
@@ -142,13 +142,8 @@ def kept_entry(manifest: Manifest) -> ModelEntry | None:
     None for what is neither, such as a model that an older registry had.
     """
     if HUB_ID.fullmatch(manifest.name):
-        return hub_entry(manifest.name)
+        return ModelEntry(name=manifest.name, repo=manifest.name)
     if [*manifest.sha256.values()] != [""]:
         return None
     (file,) = manifest.sha256
     return ModelEntry(name=manifest.name, file=file)
-
-
-def hub_entry(repo: str) -> ModelEntry:
-    """An entry for a hub repository that is not in the registry; its licence is unknown."""
-    return ModelEntry(name=repo, repo=repo)

@@ -43,7 +43,6 @@ from generation.models.registry import (
     HUB_ID,
     ModelEntry,
     file_entry,
-    hub_entry,
     kept_entry,
     load_registry,
 )
@@ -163,7 +162,7 @@ class ModelStore:
                 if (file := Path(name).expanduser().resolve()).is_file():
                     return file_entry(file)
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
-            return hub_entry(name)
+            return ModelEntry(name=name, repo=name)
         return None
 
     def _local_model(self, name: str) -> Path | None:

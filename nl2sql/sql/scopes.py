@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_selects
 
 Fold: TypeAlias = Callable[[exp.Identifier], str]
 """Folds a name for comparison."""
@@ -116,9 +116,8 @@ def name_table(column: exp.Column) -> None:
 
 def list_outputs(query: exp.Expr) -> list[exp.Expr]:
     """The output expressions of a query; for a UNION, those of its first query."""
-    while isinstance(query, exp.SetOperation | exp.Subquery):
-        query = query.this
-    return query.expressions if isinstance(query, exp.Select) else []
+    first = next(list_selects(query), None)
+    return first.expressions if first is not None else []
 
 
 def fold_case(identifier: exp.Identifier) -> str:
