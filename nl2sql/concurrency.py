@@ -67,10 +67,7 @@ class SingleFlight(Generic[_T]):
                     del self._running[key]
                 if not running.task.done():
                     running.task.cancel()
-                    running.task.add_done_callback(_mark_as_seen)
-
-
-def _mark_as_seen(task: asyncio.Task[Any]) -> None:
-    """Marks the outcome as seen: no caller waits for it."""
-    if not task.cancelled():
-        task.exception()
+                    # Nobody waits for the outcome: it is marked as seen.
+                    running.task.add_done_callback(
+                        lambda task: task.cancelled() or task.exception()
+                    )

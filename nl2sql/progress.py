@@ -7,13 +7,13 @@ behind a deployment handle do not. Knows no tracing library; ``serve_app`` provi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from nl2sql.answers import QuestionEvent
-from nl2sql.protocols import Observer, Tracer
+from nl2sql.protocols import Observer
 from nl2sql.types import Progress
 
 _NOTHING = Progress("")
@@ -87,12 +87,15 @@ def report_sampling(request: object, progress: Progress) -> None:
         )
 
 
-_TRACER: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
+OpenSpan = Callable[[str], AbstractContextManager[object]]
+"""Opens a span of a distributed trace; spans opened inside it are its children."""
+
+_TRACER: ContextVar[OpenSpan | None] = ContextVar("tracer", default=None)
 
 
 @contextmanager
-def traced_by(tracer: Tracer | None) -> Iterator[None]:
-    """Inside this context, stages open spans of ``tracer``; None: they open none."""
+def traced_by(tracer: OpenSpan | None) -> Iterator[None]:
+    """Inside this context, stages open spans by ``tracer``; None: they open none."""
     token = _TRACER.set(tracer)
     try:
         yield
@@ -103,4 +106,4 @@ def traced_by(tracer: Tracer | None) -> Iterator[None]:
 def open_span(stage: str) -> AbstractContextManager[object]:
     """A span of that stage, which ends with the context."""
     tracer = _TRACER.get()
-    return nullcontext() if tracer is None else tracer.open_span(stage)
+    return nullcontext() if tracer is None else tracer(stage)

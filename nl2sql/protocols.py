@@ -6,7 +6,6 @@ All calls are coroutines, so that a stage can run in this process or behind a de
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from nl2sql.answers import Answer, QuestionEvent
@@ -273,14 +272,6 @@ class Observer(Protocol):
 
     def observe(self, event: QuestionEvent) -> None:
         """Called often: at every change."""
-        ...
-
-
-class Tracer(Protocol):
-    """Records the stages of questions in a distributed trace."""
-
-    def open_span(self, name: str) -> AbstractContextManager[object]:
-        """A span that ends with the context; spans opened inside it are its children."""
         ...
 
 

@@ -39,7 +39,11 @@ def split_words(text: str) -> list[str]:
     if text.isascii():
         return [fold_plural(word.lower()) for word in _ASCII_WORD.findall(text)]
     plain = unicodedata.normalize("NFKC", text)
-    return [fold_plural(_fold(word)) for run in _RUN.findall(plain) for word in _cut(run)]
+    return [
+        fold_plural(drop_accents(word.casefold()) or word)
+        for run in _RUN.findall(plain)
+        for word in _cut(run)
+    ]
 
 
 def content_words(text: str) -> list[str]:
@@ -115,7 +119,3 @@ def _cut(run: str) -> Iterator[str]:
 
 def _is_ideograph(sign: str) -> bool:
     return _IDEOGRAPHS[0] <= sign <= _IDEOGRAPHS[1]
-
-
-def _fold(word: str) -> str:
-    return drop_accents(word.casefold()) or word

@@ -17,7 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from execution.duckdb.second_check import parse_statement as parse_duckdb
 from execution.postgres.trees import parse_statement as parse_postgres
 from execution.sqlite.second_check import check_syntax
-from nl2sql.sql.names import dialect_name
+from nl2sql.sql.names import DIALECT_NAMES
 from nl2sql.sql.parsing import describe_parse_error
 from nl2sql.types import Violation
 
@@ -68,7 +68,7 @@ def describe_unreadable(sql: str, dialect: str, error: SqlglotError | RecursionE
         place = error.errors[0]
         return (
             f"The guard cannot read it from line {place['line']}, column {place['col']} on "
-            f"({place['highlight']}), though {dialect_name(dialect)} may: write it in another way."
+            f"({place['highlight']}), though {DIALECT_NAMES[dialect]} may: write it in another way."
         )
     return f"It cannot be read: {describe_parse_error(error)}"
 

@@ -24,11 +24,11 @@ def has_new_names(draft: str, context: SchemaContext) -> bool:
     columns |= {
         column.name.lower() for alias in tree.find_all(exp.TableAlias) for column in alias.columns
     }
-    return any(_name_table(table) not in tables for table in tree.find_all(exp.Table)) or any(
+    named = (
+        ".".join(filter(None, (table.db.lower(), table.name.lower())))
+        for table in tree.find_all(exp.Table)
+    )
+    return any(name not in tables for name in named) or any(
         not isinstance(column.this, exp.Star) and column.name.lower() not in columns
         for column in tree.find_all(exp.Column)
     )
-
-
-def _name_table(table: exp.Table) -> str:
-    return ".".join(part for part in (table.db.lower(), table.name.lower()) if part)

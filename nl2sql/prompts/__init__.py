@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from nl2sql.sql.names import dialect_name
+from nl2sql.sql.names import DIALECT_NAMES
 from nl2sql.types import Contents, Message, Prompt
 
 ANSWER_START, ANSWER_END = "```sql\n", "```"
@@ -27,7 +27,7 @@ def render_prompt(
     KeyError naming a variable of the file that the caller did not give.
     """
     user = render_text(package, name, **variables)
-    system = render_text("nl2sql.prompts", "system", dialect=dialect_name(dialect))
+    system = render_text("nl2sql.prompts", "system", dialect=DIALECT_NAMES[dialect])
     return Prompt(name, (Message("system", system), Message("user", user)), contains)
 
 

@@ -9,17 +9,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-_DIALECTS = {"postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
-
-
-def dialect_name(dialect: str) -> str:
-    """The usual name of a dialect. Raises KeyError for one that is not supported.
-
-    >>> dialect_name("postgres")
-    'PostgreSQL'
-    """
-    return _DIALECTS[dialect]
-
+DIALECT_NAMES = {"postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
+"""The usual names of the dialects."""
 
 # The reserved words of PostgreSQL 18 (documentation, appendix C), including those that can name a
 # function or a type.

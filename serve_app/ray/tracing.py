@@ -59,7 +59,7 @@ class RayTracer:
 
     @contextmanager
     def open_span(self, name: str) -> Iterator[None]:
-        """See ``Tracer.open_span``."""
+        """See ``ServiceTracer.open_span``."""
         with self._tracer.start_as_current_span(
             name, record_exception=False, set_status_on_exception=False
         ) as span:

@@ -10,7 +10,6 @@ from typing import Protocol
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.errors import UnknownDatabase
 from nl2sql.progress import traced_by
-from nl2sql.protocols import Tracer
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from serve_app.service.account import name_outcome
@@ -24,8 +23,11 @@ from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
 from serve_app.settings import Settings
 
 
-class ServiceTracer(Tracer, Protocol):
+class ServiceTracer(Protocol):
     """A tracer whose spans belong to the trace of the request."""
+
+    def open_span(self, name: str) -> AbstractContextManager[object]:
+        """A span that ends with the context; spans opened inside it are its children."""
 
     def trace_id(self) -> str:
         """The id of the current trace; empty outside of one."""
@@ -66,7 +68,7 @@ class QuestionRecorder:
         """Records the question whose answer is set in this context, or that raises an error."""
         finish = Finish()
         start = time.perf_counter()
-        with traced_by(self._tracer), self._open_span():
+        with traced_by(self._tracer.open_span if self._tracer else None), self._open_span():
             try:
                 yield finish
             except BaseException as error:

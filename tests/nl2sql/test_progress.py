@@ -67,7 +67,7 @@ class SpanNotes:
 
     @contextmanager
     def open_span(self, name: str) -> Iterator[None]:
-        """See ``Tracer.open_span``."""
+        """See ``ServiceTracer.open_span``."""
         self.noted.append(f"{name} begins")
         try:
             yield
@@ -77,7 +77,7 @@ class SpanNotes:
 
 async def test_a_stage_is_a_span_which_ends_with_it() -> None:
     notes, clock = SpanNotes(), StageClock()
-    with traced_by(notes):
+    with traced_by(notes.open_span):
         async with clock.time("plan"):
             notes.noted.append("work")
         with pytest.raises(ValueError, match="broken"):
