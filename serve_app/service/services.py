@@ -19,15 +19,6 @@ from serve_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class IdentityParts:
-    """The parts of one service; those of other replicas count in the same index."""
-
-    identifier: Identifier
-    meter: UsageMeter
-    accounting: Accounting
-
-
-@dataclass(frozen=True, slots=True)
 class PageServices:
     """Those that need the index, one for each group of routes."""
 
@@ -51,3 +42,12 @@ class Services:
     feedback: FeedbackService | None = None
     page: PageServices | None = None
     access: IdentityParts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityParts:
+    """The parts of one service; those of other replicas count in the same index."""
+
+    identifier: Identifier
+    meter: UsageMeter
+    accounting: Accounting

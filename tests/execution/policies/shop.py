@@ -5,40 +5,16 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+import yaml
+
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from nl2sql.catalog import Catalog
 from nl2sql.types import AttributeValue, Principal, Violation
 from tests.fakes import SHOP
+from tests.golden import load_text
 
-_POLICY: dict[str, Any] = {
-    "version": 1,
-    "attributes": {
-        "country": {"type": "text"},
-        "sellers": {"type": "integer[]"},
-        "since": {"type": "date"},
-    },
-    "shared": ["stock.products"],
-    "roles": {
-        "boss": {"tables": {"visible": "*"}, "rows": "all"},
-        "clerk": {
-            "tables": {
-                "visible": ["sales.customers", "sales.orders", "sales.order_lines", "stock.returns"]
-            },
-            "row_filters": {"sales.customers": "country = :country"},
-            "hidden_columns": ["sales.customers.Loyalty Tier"],
-            "masked_columns": ["sales.orders.total"],
-        },
-        "seller": {
-            "tables": {"visible": ["sales.employees", "sales.orders"]},
-            "row_filters": {
-                "sales.employees": "id = ANY(:sellers)",
-                "sales.orders": "seller_id IN :sellers AND placed_at >= :since",
-            },
-            "masked_columns": ["sales.employees.name"],
-        },
-    },
-}
+_POLICY: dict[str, Any] = yaml.safe_load(load_text("shop_policy.yaml"))
 
 
 def build_policy_value(**changes: Any) -> dict[str, Any]:

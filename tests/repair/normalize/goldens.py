@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
+
+import yaml
 
 from nl2sql.catalog import Column, Table
-from tests.golden import FIXTURES, load_pairs
+from tests.golden import FIXTURES, load_pairs, load_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,51 +43,12 @@ def load_goldens() -> tuple[Golden, ...]:
 GOLDENS = load_goldens()
 IDS = [f"{golden.rule}-{golden.target}-{golden.title}" for golden in GOLDENS]
 
-_COLUMNS = {
-    "people": {
-        "id": "integer",
-        "name": "text",
-        "city": "text",
-        "salary": "numeric(10,2)",
-        "height": "double precision",
-        "born": "date",
-        "hired": "timestamp",
-        "active": "boolean",
-        "year": "text",
-        "flag": "integer",
-        "boss_id": "integer",
-    },
-    "orders": {
-        "id": "integer",
-        "person_id": "integer",
-        "amount": "numeric(10,2)",
-        "qty": "integer",
-        "placed_at": "timestamp",
-        "day": "date",
-        "status": "text",
-        "note": "text",
-    },
-}
-_ROWS = {
-    "people": (
-        "1, 'Ann Lee', 'Bern', 1000.00, 1.75, '1990-05-17', '2020-01-15 09:30:00', {true}, '2014',"
-        " 1, NULL",
-        "2, 'Bob Ray', 'Oslo', 2000.50, 1.8, '1985-12-31', '2021-06-30 17:45:10', {false}, '2015',"
-        " 0, 1",
-        "3, 'Cyd Orr', 'Bern', 3000.25, 1.62, '2000-02-29', '2022-03-01 00:00:00', {true}, '2014',"
-        " 1, 1",
-    ),
-    "orders": (
-        "1, 1, 100.00, 3, '2024-01-15 10:20:30', '2024-01-10', 'open', 'A-1'",
-        "2, 1, 50.50, 1, '2024-02-29 23:59:59', '2024-02-01', 'paid', NULL",
-        "3, 2, 20.00, 2, '2023-12-31 00:00:00', '2023-12-31', 'open', 'B-2'",
-    ),
-}
+_TABLES: dict[str, Any] = yaml.safe_load(load_text("normalize/tables.yaml"))
 _SQLITE = {"numeric(10,2)": "real", "boolean": "integer", "double precision": "real"}
 
 TABLES = tuple(
-    Table("main", name, tuple(Column(column, kind) for column, kind in columns.items()))
-    for name, columns in _COLUMNS.items()
+    Table("main", name, tuple(Column(*each) for each in made["columns"].items()))
+    for name, made in _TABLES.items()
 )
 
 
@@ -93,13 +57,13 @@ def build_script(dialect: str) -> list[str]:
     is_sqlite = dialect == "sqlite"
     words = {"true": "1", "false": "0"} if is_sqlite else {"true": "TRUE", "false": "FALSE"}
     script = []
-    for table, columns in _COLUMNS.items():
+    for table, made in _TABLES.items():
         kinds = {
             name: _SQLITE.get(kind, "text" if kind in ("date", "timestamp") else kind)
             if is_sqlite
             else kind
-            for name, kind in columns.items()
+            for name, kind in made["columns"].items()
         }
         script.append(f"CREATE TABLE {table} ({', '.join(f'{a} {b}' for a, b in kinds.items())})")
-        script += [f"INSERT INTO {table} VALUES ({row.format(**words)})" for row in _ROWS[table]]
+        script += [f"INSERT INTO {table} VALUES ({row.format(**words)})" for row in made["rows"]]
     return script
