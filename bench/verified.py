@@ -59,7 +59,7 @@ async def measure(wiring: Wiring, titles: Collection[str]) -> Figures:
     store, executor = wiring.build_index_store(), wiring.build_executor()
     try:
         guard = wiring.build_guard(store)
-        memory = ValueMemory(ValueStore(store), wiring.settings.databases)
+        memory = ValueMemory(ValueStore(store))
         values = IndexedValueSearch(memory, guard, guard, executor)
         embedder = wiring.models.build_embedder()
         search = ExampleSelector(store, embedder, guard, guard, wiring.settings.retrieval)

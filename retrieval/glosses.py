@@ -237,11 +237,8 @@ class IndexedGlossary:
             dictionary = await self._memory.dictionary(catalog.database)
             opened = await self._visibility.open_columns(database, principal)
         except IndexUnavailable:
-            dictionary = None
-        if dictionary is None:
             return lambda name: ()
-        known = dictionary
-        return lambda name: known.values_of(name) if opened is None or name in opened else ()
+        return lambda name: dictionary.values_of(name) if opened is None or name in opened else ()
 
 
 def _find_targets(catalog: Catalog) -> dict[str, str]:

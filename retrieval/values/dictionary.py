@@ -11,7 +11,7 @@ import asyncio
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,26 +158,23 @@ _MOST_VALUES = 1_000_000
 
 
 class ValueMemory:
-    """Dictionaries of the values of ``databases``, of the smallest columns if there are too many.
+    """Dictionaries of the values of databases, of the smallest columns if there are too many.
 
     The version is checked again after a second.
     """
 
-    def __init__(self, store: ValueStore, databases: Collection[str]) -> None:
+    def __init__(self, store: ValueStore) -> None:
         self._store = store
-        self._databases = frozenset(databases)
         # Database → when it was checked, the version, and the values.
         self._loaded: dict[str, tuple[float, str, ValueDictionary]] = {}
         self._loading = SingleFlight[ValueDictionary]()
 
-    async def dictionary(self, database: str) -> ValueDictionary | None:
-        """The values of the last refresh; None for an unknown database.
+    async def dictionary(self, database: str) -> ValueDictionary:
+        """The values of the last refresh.
 
         If the index does not answer, those in memory stay in use; raises IndexUnavailable if there
         are none.
         """
-        if database not in self._databases:
-            return None
         known = self._loaded.get(database)
         if known is not None and time.monotonic() - known[0] < _FRESH_S:
             return known[2]

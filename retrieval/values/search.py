@@ -103,8 +103,6 @@ class IndexedValueSearch:
             opened = await self._visibility.open_columns(question.database, question.principal)
         except IndexUnavailable:
             return ()
-        if dictionary is None:
-            return ()
 
         def is_visible(column: ValueColumn) -> bool:
             table = catalog.table(column.table)

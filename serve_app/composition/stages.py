@@ -103,7 +103,7 @@ def build_retrieval(
     embedder = embedder or wiring.models.build_embedder()
     # Loaded now, so that the first question need not wait for it.
     embedder.load()
-    memory = ValueMemory(ValueStore(store), settings.databases)
+    memory = ValueMemory(ValueStore(store))
     examples = ExampleSelector(store, embedder, guard, guard, settings.retrieval)
     synonyms = {
         name: load_synonyms(database.synonyms)

@@ -54,7 +54,7 @@ class FakeMemory(ValueMemory):
     """The same values for every database; ``error`` is raised in their place."""
 
     def __init__(self, *columns: ValueColumn, error: Exception | None = None) -> None:
-        super().__init__(ValueStore(FakeIndexStore()), {})
+        super().__init__(ValueStore(FakeIndexStore()))
         self._dictionary = ValueDictionary(columns)
         self._error = error
 

@@ -94,15 +94,13 @@ class FakeValueStore(ValueStore):
 
 
 async def held(memory: ValueMemory) -> list[str]:
-    dictionary = await memory.dictionary("shop")
-    assert dictionary is not None
-    return list(dictionary.values_of("s.t.c"))
+    return list((await memory.dictionary("shop")).values_of("s.t.c"))
 
 
 async def test_a_new_version_is_loaded_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retrieval.values.dictionary._FRESH_S", 0.0)
     store = FakeValueStore()
-    memory = ValueMemory(store, ["shop"])
+    memory = ValueMemory(store)
     await held(memory)
     store.current = "second"
     one, other = await asyncio.gather(held(memory), held(memory))
@@ -113,9 +111,9 @@ async def test_a_new_version_is_loaded_once_for_all(monkeypatch: pytest.MonkeyPa
 async def test_what_is_in_memory_outlives_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retrieval.values.dictionary._FRESH_S", 0.0)
     store = FakeValueStore()
-    memory = ValueMemory(store, ["shop"])
+    memory = ValueMemory(store)
     await held(memory)
     store.down = True
     assert await held(memory) == ["first"]
     with pytest.raises(IndexUnavailable):
-        await ValueMemory(store, ["shop"]).dictionary("shop")
+        await ValueMemory(store).dictionary("shop")

@@ -164,7 +164,7 @@ async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
             (DEPARTMENT,),
         ).fetchone()
     assert stranger is not None
-    memory = ValueMemory(ValueStore(store), guarded_wiring.settings.databases)
+    memory = ValueMemory(ValueStore(store))
     search = IndexedValueSearch(memory, guard, guard, executor)
     yield Demo(search, guard, stranger[0])
     await executor.close()
