@@ -10,10 +10,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from random import Random
 
-from evaluation.engine_check.prompts import measure_word, write_task, write_words
 from nl2sql.protocols import Engine
-from nl2sql.types import Completions, SamplingRequest
+from nl2sql.types import Completions, Message, Prompt, SamplingRequest
+
+_TASK = "Count from 1 to 1000 in words."
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_SAMPLE_WORDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +149,24 @@ async def _time(work: Awaitable[Completions]) -> tuple[Completions, float]:
     """The completions, and the seconds that they took."""
     start = time.perf_counter()
     return await work, time.perf_counter() - start
+
+
+def write_task(beginning: str) -> Prompt:
+    """A short task with a long answer after ``beginning``."""
+    return Prompt("check", (Message("user", f"{beginning}\n{_TASK}"),))
+
+
+def write_words(count: int, tag: str) -> str:
+    """``count`` random words that depend on ``tag`` alone, so that no cache knows them by chance.
+
+    >>> write_words(2, "a") == write_words(2, "a") != write_words(2, "b")
+    True
+    """
+    draw = Random(tag)
+    return " ".join("".join(draw.choices(_LETTERS, k=draw.randint(3, 9))) for _ in range(count))
+
+
+async def measure_word(engine: Engine) -> float:
+    """Tokens of a word of ``write_words``, on average. Raises EngineUnavailable."""
+    (tokens,) = await engine.count_tokens((write_words(_SAMPLE_WORDS, "sample"),))
+    return tokens / _SAMPLE_WORDS

@@ -12,7 +12,7 @@ import itertools
 import time
 from dataclasses import dataclass
 
-from evaluation.engine_check.prompts import measure_word, write_task, write_words
+from evaluation.engine_check.behaviour import measure_word, write_task, write_words
 from evaluation.metrics.statistics import percentile
 from nl2sql.protocols import Engine
 from nl2sql.types import SamplingRequest

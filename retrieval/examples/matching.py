@@ -21,8 +21,8 @@ from nl2sql.words import STOP_WORDS, split_words
 from retrieval.examples.pairs import Pair
 from retrieval.examples.parameters import SLOT, Parameter
 from retrieval.examples.question_items import (
+    QuestionToken,
     Reading,
-    Token,
     read_items,
     read_phrasing,
     read_text,
@@ -87,7 +87,7 @@ def match_pattern(
 
 
 def _find_spans(
-    tokens: Sequence[Token], parameter: Parameter, said: Collection[ValueMatch]
+    tokens: Sequence[QuestionToken], parameter: Parameter, said: Collection[ValueMatch]
 ) -> Iterator[_Span]:
     """Where the question has a value that the parameter may have."""
     if parameter.type == "text":
@@ -115,7 +115,7 @@ def _index_values(values: tuple[str, ...]) -> Mapping[str, list[tuple[str, str]]
 
 
 def _find_texts(
-    tokens: Sequence[Token], phrases: Mapping[str, list[tuple[str, str]]]
+    tokens: Sequence[QuestionToken], phrases: Mapping[str, list[tuple[str, str]]]
 ) -> Iterator[_Span]:
     """Where tokens are the words of a phrase; a letter or function word in equal case."""
     longest = max(map(len, phrases), default=0)
@@ -132,8 +132,8 @@ def _find_texts(
 
 
 def _put_slots(
-    tokens: Sequence[Token], slots: Mapping[str, Sequence[_Span]]
-) -> Iterator[tuple[list[Token], dict[str, str]]]:
+    tokens: Sequence[QuestionToken], slots: Mapping[str, Sequence[_Span]]
+) -> Iterator[tuple[list[QuestionToken], dict[str, str]]]:
     """The tokens with the parameters in place of values that they may have, and these values."""
     if prod(map(len, slots.values())) > _MOST_ASSIGNMENTS:
         return
@@ -143,7 +143,7 @@ def _put_slots(
             continue
         put = list(tokens)
         for slot, span in sorted(spans.items(), key=lambda pair: -pair[1].start):
-            put[span.start : span.end] = [Token(slot=slot)]
+            put[span.start : span.end] = [QuestionToken(slot=slot)]
         yield put, {slot: span.value for slot, span in spans.items()}
 
 

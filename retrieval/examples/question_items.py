@@ -59,7 +59,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QuestionToken:
     """``text`` as it is written, ``word`` folded; ``slot`` names a parameter.
 
     ``date`` and ``number`` are what it says, if it says one.
@@ -76,7 +76,7 @@ class Token:
 class Text:
     """A question or phrasing. ``is_past``: it asks what was, and does not say when."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[QuestionToken, ...]
     language: str
     is_past: bool
 
@@ -109,7 +109,7 @@ def read_text(text: str) -> Text:
     return Text(tokens, language, _is_past(tokens))
 
 
-def _is_past(tokens: Sequence[Token]) -> bool:
+def _is_past(tokens: Sequence[QuestionToken]) -> bool:
     """As "who was"; "were cancelled" says what is now."""
     raw = [token.text.lower() for token in tokens]
     has_time = any(token.date or _YEAR.fullmatch(token.number) for token in tokens)
@@ -124,20 +124,20 @@ def _write_quarter(match: re.Match[str]) -> str:
     return f"quarter {match[1] or ORDINAL_WORDS[match[2].lower()]}"
 
 
-def _read_token(match: re.Match[str]) -> Token:
+def _read_token(match: re.Match[str]) -> QuestionToken:
     text = match.group()
     if slot := match[1]:
-        return Token(slot=slot)
+        return QuestionToken(slot=slot)
     if match["date"]:
-        return Token(text, text, date=text)
+        return QuestionToken(text, text, date=text)
     if match["number"]:
         number = text.replace(",", "")
-        return Token(text, number, number=number)
+        return QuestionToken(text, number, number=number)
     word = text if match["sign"] else "".join(fold_words(text))
     # The 3 of "Q3" is a number, and the 1 of "A1" none.
     is_number = text.isascii() and text.isdecimal()
     number = text if is_number else str(NUMBER_WORDS.get(text.lower(), ""))
-    return Token(text, _CURRENCIES.get(word, word), number=number)
+    return QuestionToken(text, _CURRENCIES.get(word, word), number=number)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -147,7 +147,7 @@ def read_phrasing(phrasing: str, texts: frozenset[str]) -> Reading:
     return read_items(read.tokens, texts, read.language)
 
 
-def read_items(tokens: Sequence[Token], texts: Collection[str], language: str) -> Reading:
+def read_items(tokens: Sequence[QuestionToken], texts: Collection[str], language: str) -> Reading:
     """The content words; in another language than English all words and parameters."""
     if language != "en":
         return Reading(tuple(f":{token.slot}" if token.slot else token.word for token in tokens))
@@ -182,6 +182,6 @@ def read_items(tokens: Sequence[Token], texts: Collection[str], language: str) -
     return Reading(tuple(words), frozenset(slots), "did" in raw)
 
 
-def _is_number(token: Token, texts: Collection[str]) -> bool:
+def _is_number(token: QuestionToken, texts: Collection[str]) -> bool:
     """Whether it is a number or a date, or a parameter that is one."""
     return bool(token.date or token.number or (token.slot and token.slot not in texts))

@@ -10,7 +10,7 @@ import hashlib
 from contextlib import suppress
 
 import data.demo_erp
-from data.demo_erp.rows import read_tables
+from data.demo_erp import read_tables
 from execution.postgres.embedded import EmbeddedServer
 from generation.models.progress import show_on_stderr
 from nl2sql.errors import IndexUnavailable, SettingsError

@@ -11,8 +11,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from data.demo_erp import QUESTIONS
-from data.demo_erp.rows import TableRows, read_tables
+from data.demo_erp import QUESTIONS, TableRows, read_tables
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 from tests.demo import MODULES
 

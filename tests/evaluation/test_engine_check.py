@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.engine_check.behaviour import check_behaviour
+from evaluation.engine_check.behaviour import check_behaviour, write_task
 from evaluation.engine_check.load import LoadGenerator, Shape
-from evaluation.engine_check.prompts import write_task
 from generation.engines import OpenEngine
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.vllm_engine import VllmEngine

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import data.demo_erp
-from data.demo_erp.rows import read_tables
+from data.demo_erp import read_tables
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.demo import MODULES

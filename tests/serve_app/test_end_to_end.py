@@ -60,7 +60,7 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
 
 def count_active_employees() -> int:
     """The truth, from the rows themselves."""
-    from data.demo_erp.rows import read_tables
+    from data.demo_erp import read_tables
 
     for table in read_tables():
         if table.table == "hr.employees":
