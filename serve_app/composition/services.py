@@ -22,7 +22,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
-from serve_app.service.services import IdentityParts, PageServices, Services
+from serve_app.service.services import PageServices, Services
 from serve_app.service.tools import ToolService
 from serve_app.service.trials import TrialService
 from serve_app.service.usage import UsageMeter
@@ -44,7 +44,7 @@ def build_services(
     engine reads the prompts of likely questions in advance. Raises SettingsError.
     """
     settings = wiring.settings
-    access = build_identity(settings, store)
+    identifier, meter, accounting = build_identity(settings, store)
     feedback_store = FeedbackStore(store)
     probes: dict[str, Probe] = dict(stages.probes)
     if isinstance(engine, Probe):
@@ -55,7 +55,7 @@ def build_services(
         probes,
         wiring.build_prompt_preparation(engine, stages.retriever) if prepares_prompts else None,
         access=stages.directory,
-        accounting=access.accounting,
+        accounting=accounting,
         recorder=recorder,
     )
     tools = ToolService(
@@ -65,20 +65,15 @@ def build_services(
         executor=stages.executor,
         retriever=stages.retriever,
         schemas=stages.directory,
-        accounting=access.accounting,
+        accounting=accounting,
     )
     review = ReviewService(
-        settings,
-        feedback_store,
-        stages.guard,
-        access.accounting,
-        stages.feedback,
-        ExampleStore(store),
+        settings, feedback_store, stages.guard, accounting, stages.feedback, ExampleStore(store)
     )
     page = PageServices(
-        SchemaService(settings, queries, stages.directory, access.accounting),
-        ProfileService(settings, queries, stages.directory, access.meter),
-        HistoryService(settings, stages.conversations, access.accounting),
+        SchemaService(settings, queries, stages.directory, accounting),
+        ProfileService(settings, queries, stages.directory, meter),
+        HistoryService(settings, stages.conversations, accounting),
         review,
         TrialService(review, queries, tools),
     )
@@ -88,11 +83,14 @@ def build_services(
         tools,
         FeedbackService(settings, stages.feedback, queries.admission, feedback_store),
         page,
-        access,
+        identifier,
+        meter,
     )
 
 
-def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
+def build_identity(
+    settings: Settings, store: IndexStore
+) -> tuple[Identifier, UsageMeter, Accounting]:
     """The parts over the index, which is used only for keys, sign-ins, limits and the audit log.
 
     Raises SettingsError if the secret for the identity provider is missing.
@@ -120,13 +118,6 @@ def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
             verifier=verifier,
             provider=provider,
         )
-    return IdentityParts(
-        Identifier(identity, keys, verifier, sign_ins),
-        meter,
-        Accounting(
-            meter,
-            AuditStore(store, keep_days=settings.audit.keep_days)
-            if settings.audit.enabled
-            else None,
-        ),
-    )
+    days = settings.audit.keep_days
+    log = AuditStore(store, keep_days=days) if settings.audit.enabled else None
+    return Identifier(identity, keys, verifier, sign_ins), meter, Accounting(meter, log)

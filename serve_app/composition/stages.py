@@ -12,6 +12,7 @@ from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
+from repair.repairer import CandidateRepairer
 from retrieval.conversations import GuardedConversations
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
@@ -71,7 +72,7 @@ class CpuStages:
             guard,
             executor,
             wiring.build_ranker(guard, executor),
-            wiring.build_repairer(engine),
+            CandidateRepairer(engine, wiring.settings),
             {"index": retrieval[0], "databases": executor, "policies": guard},
         )
 
@@ -111,6 +112,7 @@ def build_retrieval(
         if database.synonyms is not None
     }
     glossary = IndexedGlossary(memory, guard, synonyms)
+    dialects = {name: database.dialect for name, database in known.items()}
     files = {
         name: load_semantics(database.semantics)
         for name, database in known.items()
@@ -131,6 +133,6 @@ def build_retrieval(
     return (
         retriever,
         SchemaDirectory(guard, glossary, definitions=definitions, examples=examples),
-        FeedbackRecorder(store, Verifier(guard, guard, executor), embedder, wiring.dialects),
+        FeedbackRecorder(store, Verifier(guard, guard, executor), embedder, dialects),
         wiring.build_conversations(store, guard),
     )

@@ -27,7 +27,6 @@ from nl2sql.protocols import (
 from nl2sql.settings.database import ConnectionSettings
 from ranking.confidence.calibration import PACKAGED, load_calibration
 from ranking.ranker import CandidateRanker
-from repair.repairer import CandidateRepairer
 from retrieval.conversations import GuardedConversations
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import describe_catalog
@@ -73,11 +72,6 @@ class Wiring:
         """The wiring with engine and model fixed, so that replicas on all machines agree."""
         model = self.models.resolve(on_gpu=on_gpu)
         return replace(self, settings=self.settings.model_copy(update={"model": model}))
-
-    @property
-    def dialects(self) -> dict[str, str]:
-        """The dialect of each database and assistant."""
-        return {name: database.dialect for name, database in self.settings.by_name.items()}
 
     @property
     def models(self) -> Models:
@@ -154,10 +148,6 @@ class Wiring:
         """The ranker. Raises SettingsError for a calibration that cannot be read."""
         calibration = load_calibration(self.settings.ranking.calibration or PACKAGED)
         return CandidateRanker(guard, executor, self.settings, calibration)
-
-    def build_repairer(self, engine: Engine) -> CandidateRepairer:
-        """The repairer."""
-        return CandidateRepairer(engine, self.settings)
 
     def build_prompt_preparation(
         self, engine: Engine, retriever: Retriever

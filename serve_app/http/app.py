@@ -52,12 +52,12 @@ _READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def build_http_app(services: Services) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, limits, bodies."""
-    settings, access = services.settings, services.access
+    settings = services.settings
     return add_middleware(
         TraceIds(build_routes(services), services.queries.recorder.trace_id),
         settings,
-        identifier=access.identifier if access else Identifier(settings.identity),
-        meter=access.meter if access else None,
+        identifier=services.identifier or Identifier(settings.identity),
+        meter=services.meter,
     )
 
 
@@ -92,7 +92,7 @@ def build_routes(services: Services) -> FastAPI:
     if services.feedback is not None:
         app.include_router(build_feedback_router(services.feedback))
     if services.page is not None:
-        sign_ins = services.access.identifier.sign_ins if services.access else None
+        sign_ins = services.identifier.sign_ins if services.identifier else None
         app.include_router(build_sign_in_router(settings, sign_ins, services.page.profiles))
         app.include_router(build_schema_router(services.page.schema))
         app.include_router(build_run_router(services.tools))

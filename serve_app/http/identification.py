@@ -60,8 +60,7 @@ class ProxyIdentifier:
         if cookie and not authorization:
             return None
         principal = settings.find_by_token(read_bearer_token(authorization))
-        knows_all = settings.knows_all_tokens() and not settings.accepts_issued_tokens
-        if principal is None and knows_all:
+        if principal is None and settings.knows_all_tokens():
             raise build_unknown()
         return principal
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
+from repair.repairer import CandidateRepairer
 from retrieval.planner import SchemaPlanner
 from serve_app.composition import stages
 from serve_app.composition.stages import CpuStages
@@ -39,7 +40,7 @@ def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[objec
 
 def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
     """The repairer."""
-    return (wiring.build_repairer(RemoteEngine(engine)),)
+    return (CandidateRepairer(RemoteEngine(engine), wiring.settings),)
 
 
 def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from serve_app.service.accounting import Accounting
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService
 from serve_app.service.identity.identifier import Identifier
@@ -33,7 +32,7 @@ class PageServices:
 class Services:
     """The services of one process; what is None has no routes.
 
-    Without ``access`` only static tokens are known, and requests are not limited.
+    Without ``identifier`` only static tokens are known, without ``meter`` requests are not limited.
     """
 
     settings: Settings
@@ -41,13 +40,5 @@ class Services:
     tools: ToolService
     feedback: FeedbackService | None = None
     page: PageServices | None = None
-    access: IdentityParts | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityParts:
-    """The parts of one service; those of other replicas count in the same index."""
-
-    identifier: Identifier
-    meter: UsageMeter
-    accounting: Accounting
+    identifier: Identifier | None = None
+    meter: UsageMeter | None = None

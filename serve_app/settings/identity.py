@@ -237,22 +237,18 @@ class IdentitySettings(Section):
     @property
     def needs_token(self) -> bool:
         """Whether HTTP requests must carry a bearer token."""
-        return self.has_static_tokens or self.accepts_issued_tokens
+        return self.has_static_tokens or self.api_keys or self.jwt.is_used
 
     @property
     def has_static_tokens(self) -> bool:
         """Whether a principal has a token in an environment variable."""
         return any(settings.token_env for settings in self.principals.values())
 
-    @property
-    def accepts_issued_tokens(self) -> bool:
-        """Whether API keys or signed tokens are accepted, which the settings do not list."""
-        return self.api_keys or self.jwt.is_used
-
     def knows_all_tokens(self) -> bool:
-        """Whether this process has the token of each principal that the settings give one."""
+        """Whether this process has every token that is accepted: none is issued elsewhere."""
         variables = (settings.token_env for settings in self.principals.values())
-        return all(os.environ.get(variable) for variable in variables if variable)
+        has_all = all(os.environ.get(variable) for variable in variables if variable)
+        return has_all and not (self.api_keys or self.jwt.is_used)
 
     def find_limits(self, principal: Principal) -> UsageLimits:
         """The limits of a principal: its key's, else those under its name, else ``limits``."""

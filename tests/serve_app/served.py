@@ -35,10 +35,12 @@ from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.app import build_http_app
 from serve_app.service.accounting import Accounting
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.services import IdentityParts, Services
+from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
+from serve_app.service.usage import UsageMeter
 from serve_app.settings import Settings
 from tests.fakes import (
     SHOP,
@@ -58,6 +60,9 @@ from tests.retrieval.directories import build_directory
 
 NO_TOOLS: Any = None
 """For services of which only questions are asked."""
+Access = tuple[Identifier, UsageMeter | None, Accounting]
+"""Who asks, and the limits and the audit log around each question."""
+
 _NOTHING: Mapping[str, Sequence[ResultSet]] = MappingProxyType({})
 
 
@@ -73,7 +78,7 @@ def build_app(
     settings: Settings | None = None,
     *,
     taker: Any = None,
-    access: IdentityParts | None = None,
+    access: Access | None = None,
     **stages: Any,
 ) -> ASGIApp:
     """The service over the ``stages`` of ``build_services``; with a ``taker`` it takes feedback."""
@@ -81,7 +86,8 @@ def build_app(
     services = build_services(settings, access=access, **stages)
     admission = services.queries.admission
     feedback = FeedbackService(settings, taker, admission) if taker else None
-    return build_http_app(replace(services, feedback=feedback, access=access))
+    identifier, meter, _ = access or (None, None, None)
+    return build_http_app(replace(services, feedback=feedback, identifier=identifier, meter=meter))
 
 
 def build_services(
@@ -95,7 +101,7 @@ def build_services(
     probe: Probe | None = None,
     sessions: Conversations | None = None,
     schemas: SchemaDirectory | None = None,
-    access: IdentityParts | None = None,
+    access: Access | None = None,
     recorder: QuestionRecorder | None = None,
 ) -> Services:
     """The services whose database answers with ``results``, by query, or is the ``executor``.
@@ -119,7 +125,7 @@ def build_services(
         answerer,
         probes,
         access=schemas,
-        accounting=access.accounting if access else None,
+        accounting=access[2] if access else None,
         recorder=recorder,
     )
     tools = ToolService(
@@ -129,7 +135,7 @@ def build_services(
         executor=executor,
         retriever=retriever,
         schemas=schemas or build_directory(SqlGuard(FakeCatalogs(SHOP))),
-        accounting=access.accounting if access else Accounting(),
+        accounting=access[2] if access else Accounting(),
     )
     return Services(settings, service, tools)
 

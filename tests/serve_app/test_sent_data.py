@@ -34,6 +34,7 @@ from nl2sql.types import (
     Turn,
     ValueMatch,
 )
+from repair.repairer import CandidateRepairer
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
@@ -186,7 +187,7 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
         guard,
         database,
         wiring.build_ranker(guard, database),
-        wiring.build_repairer(engine),
+        CandidateRepairer(engine, settings),
         {},
     )
     pipeline = stages.build_pipeline(settings, engine)

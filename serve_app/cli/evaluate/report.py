@@ -49,7 +49,7 @@ def report(
     if output is not None:
         output.write_text(render_markdown(loaded, comparisons), encoding="utf-8")
     document = {
-        "runs": [_describe(run) for run in loaded],
+        "runs": [describe_run(run) for run in loaded],
         "comparisons": comparisons,
         "file": output,
     }
@@ -62,12 +62,8 @@ def report(
     return Output(document, tell)
 
 
-def describe_run(folder: Path) -> dict[str, Any]:
-    """A run as values of JSON: its folder, what was run, and its figures."""
-    return _describe(load_run(folder)) | {"folder": folder}
-
-
-def _describe(run: Run) -> dict[str, Any]:
+def describe_run(run: Run) -> dict[str, Any]:
+    """A run as values of JSON: what was run, and its figures."""
     manifest = run.manifest
     return {
         "name": run.name,

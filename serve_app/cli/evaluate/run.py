@@ -115,12 +115,14 @@ def run(
     folders = asyncio.run(measure_all())
     if gate is not None:
         return pass_gate(load_run(folders[0]), gate, kept)
+    runs = [load_run(folder) for folder in folders]
 
     def tell() -> None:
-        print_runs([load_run(folder) for folder in folders])
+        print_runs(runs)
         say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report.md")
 
-    return Output([describe_run(folder) for folder in folders], tell)
+    described = zip(map(describe_run, runs), folders, strict=True)
+    return Output([run | {"folder": folder} for run, folder in described], tell)
 
 
 def pass_gate(run: Run, path: Path, kept: Kept | None) -> Output:

@@ -21,7 +21,6 @@ from execution.guard.guard import SqlGuard
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
-from serve_app.service.services import IdentityParts
 from serve_app.settings import Settings
 from tests.fakes import SHOP, FakeCatalogs, build_settings
 from tests.retrieval.directories import build_directory
@@ -49,9 +48,8 @@ def build_jwt_settings(issuer: str = ISSUER, **sections: Any) -> Settings:
 
 def build(settings: Settings) -> Any:
     verifier = JwtVerifier(settings.identity.jwt)
-    no_meter: Any = None
     identifier = Identifier(settings.identity, verifier=verifier)
-    access = IdentityParts(identifier, no_meter, Accounting())
+    access = (identifier, None, Accounting())
     schemas = build_directory(SqlGuard(FakeCatalogs(SHOP)))
     return build_app(settings, schemas=schemas, access=access)
 
