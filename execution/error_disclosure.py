@@ -50,13 +50,15 @@ def withhold_values(
     return replace(diagnostic, message=words, hint="")
 
 
-def refuse_estimate(
+def weigh_estimate(
     finding: str, expected: float, most: int, explained: Explained, *, restricted: bool
-) -> Diagnostic:
-    """The error for a plan that expects more rows than ``most``.
+) -> Explained | Diagnostic:
+    """What was explained, or the error for a plan that expects more rows than ``most``.
 
     ``restricted`` principals do not see the estimate, which counts hidden rows too.
     """
+    if expected <= most:
+        return explained
     told = "" if restricted else f" ({expected:.3g})"
     return Diagnostic(
         TOO_COMPLEX,

@@ -56,16 +56,8 @@ _SPACES = frozenset("\u200b\u2060\ufeff")
 _SIGNS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
 _REGEXP_KEYS = ("this", "expression", "replacement", "modifiers")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
-_INTERVAL_AMOUNTS = frozenset(
-    (
-        TokenType.BYTE_STRING,
-        TokenType.HEREDOC_STRING,
-        TokenType.L_PAREN,
-        TokenType.NUMBER,
-        TokenType.RAW_STRING,
-        TokenType.STRING,
-    )
-)
+_STRINGS = (TokenType.BYTE_STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.STRING)
+_INTERVAL_AMOUNTS = frozenset((*_STRINGS, TokenType.L_PAREN, TokenType.NUMBER))
 
 
 def _reads_more(sql: str, token: Token) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from execution.error_disclosure import refuse_estimate
+from execution.error_disclosure import weigh_estimate
 from nl2sql.types import Diagnostic, Explained
 
 # Joins that compare every pair of rows of their two inputs.
@@ -83,13 +83,10 @@ def build_explained(plan: Plan) -> Explained:
 
 
 def weigh_plan(plan: Plan, most: int, *, restricted: bool) -> Explained | Diagnostic:
-    """DuckDB's estimate, or why the query should not be started; see ``refuse_estimate``."""
+    """DuckDB's estimate, or why the query should not be started; see ``weigh_estimate``."""
     explained = build_explained(plan)
-    pairs = estimate_pairs(plan)
-    if pairs <= most:
-        return explained
     finding = "The query was not run: a join in its plan would look at more pairs of rows"
-    return refuse_estimate(finding, pairs, most, explained, restricted=restricted)
+    return weigh_estimate(finding, estimate_pairs(plan), most, explained, restricted=restricted)
 
 
 def estimate_pairs(plan: Plan) -> float:

@@ -34,6 +34,7 @@ from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.assistant import AssistantView
 from execution.policies.grouping import complete_groups
+from execution.policies.parameters import Parameters
 from execution.policies.policy_file import Policy
 from execution.policies.row_conditions import describe_rows
 from execution.policies.views import qualify_table, replace_table
@@ -166,12 +167,12 @@ class SqlGuard:
         """Pairs (``policy NAME``, problem or empty) for every policy and every assistant."""
         found = []
         for database in (*self._policies, *self._assistants):
+            problem = ""
             try:
                 await self.check(database)
             except QuorumError as error:
-                found.append((f"policy {database}", str(error)))
-            else:
-                found.append((f"policy {database}", ""))
+                problem = str(error)
+            found.append((f"policy {database}", problem))
         return tuple(found)
 
     def _compile(self, database: str, catalog: Catalog) -> Access | CompiledPolicy:
@@ -255,7 +256,8 @@ def _rewrite(
     # Before the wrappers are in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
         return violation
-    parameters = access.build_parameters()
+    attributes = access.policy.attributes if access.policy else {}
+    parameters = Parameters(access.values, attributes, catalog.dialect)
     wrappers: dict[str, Wrapper] = {}
     texts: dict[str, set[str]] = {}
     for node, table, source in found.tables:

@@ -221,12 +221,7 @@ class ScopeWalk:
             self.resolve_within(item, scope, ctes, with_outputs=within_items or is_name)
 
     def resolve_within(
-        self,
-        node: object,
-        scope: Scope,
-        ctes: Ctes,
-        *,
-        with_outputs: bool = False,
+        self, node: object, scope: Scope, ctes: Ctes, *, with_outputs: bool = False
     ) -> None:
         """Resolves every column and query within an expression, or within each of a list."""
         if isinstance(node, list):

@@ -13,7 +13,6 @@ from functools import cached_property
 from execution.name_resolution.scopes import NameResolver, Source, Unresolved
 from execution.policies.parameters import (
     BoundValue,
-    Parameters,
     convert_value,
     name_setting,
     render_setting,
@@ -121,11 +120,6 @@ class Access:
         """The columns of a table of which this principal sees some rows masked."""
         return frozenset() if self.view is None else self.view.masked_columns(qualified)
 
-    def build_parameters(self) -> Parameters:
-        """Numbers the principal's values for one query."""
-        attributes = self.policy.attributes if self.policy else {}
-        return Parameters(self.values, attributes, self.catalog.dialect)
-
 
 def open_access(catalog: Catalog) -> Access:
     """Access to the whole catalog, for a database without a policy."""
@@ -136,11 +130,7 @@ class CompiledPolicy:
     """A policy that has been checked against its catalog."""
 
     def __init__(
-        self,
-        policy: Policy,
-        catalog: Catalog,
-        *,
-        row_level_security: bool = False,
+        self, policy: Policy, catalog: Catalog, *, row_level_security: bool = False
     ) -> None:
         """Raises PolicyError that lists everything that does not fit."""
         self.policy = policy

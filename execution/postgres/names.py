@@ -71,11 +71,7 @@ class _NameResolution:
     # -- queries -------------------------------------------------------------------------------
 
     def read_select(
-        self,
-        statement: Any,
-        parent: _Scope,
-        ctes: _Ctes,
-        own: _Cte | None = None,
+        self, statement: Any, parent: _Scope, ctes: _Ctes, own: _Cte | None = None
     ) -> Names:
         """The names of the outputs. ``own`` is the CTE whose query this is, if it is recursive."""
         ctes = self._read_with(statement, parent, ctes)

@@ -36,8 +36,6 @@ _FIXED_NAMES = (
     "timestamptz interval uuid inet cidr macaddr macaddr8 point lseg box line circle pg_lsn tid"
 )
 _FIXED_TYPES = frozenset(types[name].oid for name in _FIXED_NAMES.split())
-# The type of functions that return nothing; it has no text form.
-_VOID = 2278
 _VARCHAR, _BPCHAR, _BYTEA, _NUMERIC = (
     types[name].oid for name in ("varchar", "bpchar", "bytea", "numeric")
 )
@@ -103,7 +101,7 @@ def build_page(
 def _find_bound(column: DescribedColumn) -> int | None:
     """The most bytes that the text of a value can have; None if the type does not bound it."""
     declared = column.modifier - 4  # PostgreSQL counts a header of four bytes in
-    if column.oid in _FIXED_TYPES or column.oid == _VOID:
+    if column.oid in _FIXED_TYPES:
         return _FIXED_BYTES
     if declared >= 0 and column.oid in (_VARCHAR, _BPCHAR):
         return _LETTER_BYTES * declared

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from execution.error_disclosure import refuse_estimate
+from execution.error_disclosure import weigh_estimate
 from nl2sql.types import Diagnostic, Explained
 
 # Steps that read their input row by row, so that they stop early.
@@ -59,13 +59,11 @@ def estimate_rows(plan: Mapping[str, Any], wanted: float) -> float:
 def weigh_plan(
     plan: Mapping[str, Any], wanted: float, most: int, *, restricted: bool
 ) -> Explained | Diagnostic:
-    """The planner's estimate, or why the query should not be started; see ``refuse_estimate``."""
+    """The planner's estimate, or why the query should not be started; see ``weigh_estimate``."""
     explained = Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
     rows = estimate_rows(plan, wanted)
-    if rows <= most:
-        return explained
     finding = "The query was not run: one step of its plan expects more rows"
-    return refuse_estimate(finding, rows, most, explained, restricted=restricted)
+    return weigh_estimate(finding, rows, most, explained, restricted=restricted)
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

@@ -118,8 +118,7 @@ def build_row_security(compiled: CompiledPolicy, *, reader: str, indexer: str) -
             f"another login: databases.{catalog.database}.indexer.",
         )
     _check_attributes(compiled.policy.attributes)
-    builder = _RowSecurityBuilder(compiled)
-    return builder.build(reader, indexer)
+    return _RowSecurityBuilder(compiled).build(reader, indexer)
 
 
 def check_dialect(database: str, dialect: str) -> None:
@@ -235,7 +234,7 @@ class _RowSecurityBuilder:
             # The role has no grant either; but the table may be granted to PUBLIC.
             return "false"
         if rule.filter is not None:
-            return self._fill(render_filter(rule.filter, "", "postgres"))
+            return fill_from_settings(render_filter(rule.filter, "", "postgres"), self._attributes)
         if rule.inherits is None:
             return ""
         key, parent = rule.inherits, rules[rule.inherits.target].table
@@ -246,11 +245,8 @@ class _RowSecurityBuilder:
         ]
         if parent.qualified not in self._guarded_names:
             conditions.append(f"({render_condition(rules, parent.qualified, 1, 'postgres')})")
-        where = self._fill(" AND ".join(conditions))
+        where = fill_from_settings(" AND ".join(conditions), self._attributes)
         return f"EXISTS (SELECT 1 FROM {name_table(parent)} AS _1 WHERE {where})"
-
-    def _fill(self, text: str) -> str:
-        return fill_from_settings(text, self._attributes)
 
     # -- columns -------------------------------------------------------------------------------
 
