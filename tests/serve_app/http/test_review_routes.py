@@ -221,15 +221,18 @@ async def test_right_answers_and_other_databases_are_listed_on_their_own(
     assert response.status_code == 404
 
 
+IN_FINANCE = {
+    "question": "How many employees are there in Finance?",
+    "sql": "SELECT count(*) FROM employees e JOIN departments d USING (department_id) "
+    "WHERE d.name = 'Finance'",
+    "verdict": "right",
+}
+
+
 async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
     service: PageService,
 ) -> None:
-    sql = "SELECT count(*) FROM employees e JOIN departments d USING (department_id)"
-    asked = {
-        "question": "How many employees are there in Finance?",
-        "sql": f"{sql} WHERE d.name = 'Finance'",
-        "verdict": "right",
-    }
+    asked = IN_FINANCE
     given = (await service.send("ada", "POST", "/feedback", json=asked)).json()
     (proposed,) = given["parameters"]
     assert proposed == {
@@ -261,13 +264,7 @@ async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
 async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_answer(
     service: PageService,
 ) -> None:
-    sql = "SELECT count(*) FROM employees e JOIN departments d USING (department_id)"
-    given = {
-        "question": "How many employees are there in Finance?",
-        "sql": f"{sql} WHERE d.name = 'Finance'",
-        "verdict": "right",
-        "parameters": ["department"],
-    }
+    given = IN_FINANCE | {"parameters": ["department"]}
     id_ = (await service.send("ada", "POST", "/feedback", json=given)).json()["id"]
     asked = "How many employees are there in Sales?"
     answer = await service.ask("ada", asked)
