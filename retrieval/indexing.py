@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,14 +27,6 @@ Progress = Callable[[int, int], None]
 _BATCH = 128
 
 
-@dataclass(frozen=True, slots=True)
-class IndexUpdate:
-    """What a run did: the number of newly embedded cards, and whether it wrote a new index."""
-
-    embedded: int
-    is_changed: bool
-
-
 async def update_index(
     writer: IndexWriter,
     embedder: Embedder,
@@ -44,15 +36,16 @@ async def update_index(
     present: IndexedDatabase | None,
     fingerprint: str,
     progress: Progress = lambda done, total: None,
-) -> IndexUpdate:
+) -> int | None:
     """Replaces the ``present`` index of ``writer`` unless it is current; ``progress`` counts texts.
 
+    Returns the number of newly embedded texts; None if nothing was written.
     Raises IndexUnavailable, and SettingsError if the embedder's model cannot be loaded.
     """
     cards = await asyncio.to_thread(build_cards, catalog, glosses)
     version = index_version(catalog, cards, embedder.name)
     if present is not None and present.head.version == version:
-        return IndexUpdate(0, is_changed=False)
+        return None
     vectors: dict[str, NDArray[Any]] = {}
     if present is not None and present.head.embedder == embedder.name:
         vectors = await writer.read_vectors(present)
@@ -75,7 +68,7 @@ async def update_index(
         indexed_at=datetime.now(UTC),
     )
     await writer.replace(head, catalog, cards, vectors)
-    return IndexUpdate(len(missing), is_changed=True)
+    return len(missing)
 
 
 def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:

@@ -82,7 +82,7 @@ async def index_database(
         # words of the schema.
         synonyms = wiring.read_synonyms(database, catalog)
         glosses = await asyncio.to_thread(build_glosses, catalog, synonyms)
-        update = await update_index(
+        embedded = await update_index(
             writer,
             embedder,
             catalog,
@@ -111,8 +111,8 @@ async def index_database(
         database,
         len(catalog.tables),
         sum(len(table.columns) for table in catalog.tables),
-        update.embedded,
-        update.is_changed,
+        embedded or 0,
+        embedded is not None,
         catalog.skipped,
         tuple(filter(None, notes)),
     )

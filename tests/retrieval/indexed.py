@@ -10,7 +10,7 @@ from nl2sql.catalog import Catalog
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.indexed_database import IndexedDatabase
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import IndexUpdate, update_index
+from retrieval.indexing import update_index
 from tests.fakes import SHOP, FakeEmbedder
 
 
@@ -21,7 +21,7 @@ async def index_database(
     *,
     glosses: Mapping[str, str] = MappingProxyType({}),
     on_wait: Callable[[], None] = lambda: None,
-) -> IndexUpdate:
+) -> int | None:
     """Updates the index of the catalog's database to the catalog and the glosses."""
     await store.prepare()
     fingerprint = replace(catalog, inferred_keys=()).fingerprint

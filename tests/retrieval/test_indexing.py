@@ -12,8 +12,7 @@ from tests.retrieval.indexed import index, index_database
 async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
     await index(store, SHOP, embedder)
-    report = await index_database(replace(SHOP), store, embedder)
-    assert (report.embedded, report.is_changed) == (0, False)
+    assert await index_database(replace(SHOP), store, embedder) is None
     assert len(embedder.texts) == 24
     assert store.replaced == ["shop"]
 

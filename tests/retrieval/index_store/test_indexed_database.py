@@ -81,7 +81,7 @@ async def test_a_server_that_ends_the_writer_leaves_the_old_index(
     stored = await store.load("swapped")
     assert stored.catalog == build_catalog(5, "a")
     assert count_rows(index_url) == before
-    assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).is_changed
+    assert await index_database(build_catalog(5, "b"), store, FakeEmbedder()) is not None
 
 
 async def test_the_second_of_two_runs_waits_and_finds_it_done(
@@ -96,11 +96,11 @@ async def test_the_second_of_two_runs_waits_and_finds_it_done(
     two = asyncio.create_task(index_database(SHOP, other, second, on_wait=is_waiting.set))
     await is_waiting.wait()
     # Another database does not wait.
-    assert (await index_database(replace(SHOP, database="copy"), other, second)).is_changed
+    assert await index_database(replace(SHOP, database="copy"), other, second) is not None
     embedded = len(second.texts)
     first.go_on.set()
-    assert (await one).is_changed
-    assert not (await two).is_changed
+    assert await one is not None
+    assert await two is None
     assert len(second.texts) == embedded
     await other.close()
 
@@ -109,11 +109,11 @@ async def test_only_what_is_new_is_embedded(store: IndexStore) -> None:
     await index(store)
     embedder = FakeEmbedder()
     comment = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
-    assert (await index_database(comment, store, embedder)).embedded == 1
+    assert await index_database(comment, store, embedder) == 1
     assert len(embedder.texts) == 1
     gone = replace(SHOP, tables=SHOP.tables[1:], foreign_keys=())
-    assert (await index_database(gone, store, embedder)).embedded == 0
-    assert (await index_database(SHOP, store, embedder)).embedded == 3
+    assert await index_database(gone, store, embedder) == 0
+    assert await index_database(SHOP, store, embedder) == 3
 
 
 async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexStore) -> None:
@@ -122,6 +122,6 @@ async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexS
             return np.hstack([super().embed(texts)] * 3)
 
     await index(store)
-    report = await index_database(SHOP, store, WideEmbedder("wide"))
+    embedded = await index_database(SHOP, store, WideEmbedder("wide"))
     stored = await store.load("shop")
-    assert (report.embedded, stored.head.embedder, stored.vectors.shape) == (24, "wide", (6, 192))
+    assert (embedded, stored.head.embedder, stored.vectors.shape) == (24, "wide", (6, 192))
