@@ -15,9 +15,6 @@ from tests.oracle.corpus import Query, list_queries
 from tests.oracle.stage import PostgresStage
 from tests.oracle.verdicts import Judge, Kind, Verdict
 
-_MOST_EXAMPLES = 3
-_LONGEST_EXAMPLE = 400
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -42,6 +39,8 @@ class Finding:
 
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
+_MOST_EXAMPLES = 3
+_LONGEST_EXAMPLE = 400
 
 
 @dataclass

@@ -129,8 +129,6 @@ async def test_without_an_index_a_question_goes_on() -> None:
 
 # -- the demo, its policy and its rows --------------------------------------------------------
 
-DEPARTMENT = 31
-
 
 @dataclass(frozen=True, slots=True)
 class Demo:
@@ -150,6 +148,9 @@ class Demo:
         visible = await self.guard.visible_catalog("demo_erp", roles[name])
         assert not isinstance(visible, Violation)
         return await self.search.match(question, visible)
+
+
+DEPARTMENT = 31
 
 
 @pytest.fixture
