@@ -22,7 +22,7 @@ from tests.fakes import FakeCatalogs
 
 ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_questions.json"
 ERP2377_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp2377/business_questions.json"
-PUBLIC_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/public/questions.json"
+PUBLIC = Path(__file__).parents[2] / "data/benchmarks/public"
 DEMO: list[dict[str, Any]] = [
     json.loads(line) for line in BUSINESS_QUESTIONS.read_text().splitlines()
 ]
@@ -81,14 +81,19 @@ def test_the_set_about_a_dump_loads_beside_it_with_a_database_for_each_schema(
         assert parse_one(example.golds[0], "postgres").find(exp.Table) is not None
 
 
-def test_the_set_about_public_databases_loads_beside_them(tmp_path: Path) -> None:
-    for entry in json.loads(PUBLIC_QUESTIONS.read_text()):
+@pytest.mark.parametrize(
+    ("file", "questions", "databases"), [("questions", 61, 8), ("new_questions", 54, 7)]
+)
+def test_a_set_about_public_databases_loads_beside_them(
+    tmp_path: Path, file: str, questions: int, databases: int
+) -> None:
+    path = PUBLIC / f"{file}.json"
+    for entry in json.loads(path.read_text()):
         ending = ".sqlite" if entry["database"] in ("chinook", "employee") else ".dump"
         (tmp_path / f"{entry['database']}{ending}").touch()
-    (tmp_path / PUBLIC_QUESTIONS.name).symlink_to(PUBLIC_QUESTIONS)
+    (tmp_path / "questions.json").symlink_to(path)
     benchmark = load_benchmark(str(tmp_path), configured=())
-    assert len(benchmark.examples) == 61
-    assert len(benchmark.databases) == 8
+    assert (len(benchmark.examples), len(benchmark.databases)) == (questions, databases)
     assert not benchmark.missing
     for example in benchmark.examples:
         source = benchmark.databases[example.database]
