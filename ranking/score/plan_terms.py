@@ -25,9 +25,9 @@ def measure_origin(candidate: Candidate) -> Iterator[Measure]:
 
     >>> list(measure_origin(Candidate("c1r", "SELECT 1", origin="repair", repairs="c1")))
     [('repaired', 1.0)]
-    >>> derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="dropped_joins")
+    >>> derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="nulls_last")
     >>> list(measure_origin(derived))
-    [('derived', 1.0), ('derived:dropped_joins', 1.0)]
+    [('derived', 1.0), ('derived:nulls_last', 1.0)]
     """
     if candidate.origin == "repair":
         yield "repaired", 1.0

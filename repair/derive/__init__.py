@@ -26,7 +26,7 @@ from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
 from repair.derive.outputs import asked_rounding, shown_names
 from repair.derive.periods import present_rows
-from repair.derive.tables import counted_tables, dropped_joins
+from repair.derive.tables import counted_tables
 from repair.derive.units import asked_units
 from repair.derive.values import grounded_values
 
@@ -49,7 +49,6 @@ RULES: tuple[Rule, ...] = (
     defined_measures,
     *ASKED,
     both_conditions,
-    dropped_joins,
     grounded_values,
 )
 

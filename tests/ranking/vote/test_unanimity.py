@@ -58,7 +58,7 @@ def draw_candidates(draw: st.DrawFn) -> tuple[Assessment, ...]:
             samples=0 if is_derived else draw(st.integers(0, 4)),
             origin=origin,
             derived_from="c1" if is_derived else "",
-            rule="dropped_joins" if is_derived else "",
+            rule="grounded_values" if is_derived else "",
         )
         terms = [ScoreTerm("base", draw(st.floats(-200, 300)))]
         fate = build_assessment(sql=candidate.sql, **draw(st.sampled_from(FATES)))
@@ -105,7 +105,7 @@ async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
         assert not says_nothing(winner.result)
 
 
-GUESS = Candidate("d1", "SELECT 'd1'", 0, "derived", derived_from="c1", rule="dropped_joins")
+GUESS = Candidate("d1", "SELECT 'd1'", 0, "derived", derived_from="c1", rule="grounded_values")
 ASKED = replace(GUESS, rule="compared_values")
 FAULTY = Score((ScoreTerm("base", 100.0), ScoreTerm("spellings_missed", -75.0)))
 FINE = Score((ScoreTerm("base", 200.0),))

@@ -65,7 +65,7 @@ def test_what_cannot_be_read_has_no_neighbours(sql: str) -> None:
 
 def test_a_derived_query_names_its_parent_and_its_rule() -> None:
     made = derive_queries(["SELECT 1", JOINED], QUESTION, build_golden_context(), Plan(), most=1)
-    assert [(derived.parent, derived.rule) for derived in made] == [(1, "dropped_joins")]
+    assert [(derived.parent, derived.rule) for derived in made] == [(1, "grounded_values")]
 
 
 def test_what_the_question_asks_for_is_derived_with_names_too() -> None:
