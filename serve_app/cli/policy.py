@@ -36,6 +36,7 @@ from serve_app.cli.output import (
     write_text,
 )
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter
+from serve_app.composition.database_kinds import read_allowlist
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import (
     build_wiring,
@@ -160,7 +161,8 @@ def try_access(
         raise PolicyError(access.message)
     executor = wiring.build_executor()
     if sql:
-        return asyncio.run(_run_query(executor, access, sql))
+        allowlist = read_allowlist(cli.settings.by_name[name])
+        return asyncio.run(_run_query(executor, guard_query(sql, access, allowlist)))
     # Under row-level security no query sees all rows.
     secured = cli.settings.by_name[name].row_level_security
     whole = None if secured else open_access(compiled.catalog)
@@ -168,8 +170,7 @@ def try_access(
     return Output({"database": name, "principal": principal.name, "tables": counts})
 
 
-async def _run_query(executor: ReadOnlyExecutor, access: Access, sql: str) -> Output:
-    verdict = guard_query(sql, access)
+async def _run_query(executor: ReadOnlyExecutor, verdict: GuardedQuery | Violation) -> Output:
     if isinstance(verdict, Violation):
         refused = {"outcome": "refused", "code": verdict.code, "reason": verdict.message}
         return Output(refused, exit_code=_NOT_RUN)

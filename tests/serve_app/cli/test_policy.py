@@ -25,11 +25,13 @@ def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
     """Settings of the tests' own server, with the demo's policy and other databases beside it."""
     sqlite = tmp_path / "shop.sqlite"
     sqlite.touch()
+    (tmp_path / "more.yaml").write_text("functions: [factorial]")
     demo = {
         "demo": True,
         "reader": {"url": "embedded"},
         "schemas": list(wiring.settings.databases["demo_erp"].schemas),
         "policy": str(POLICY),
+        "allowlist": "more.yaml",
     }
     return write_config(
         tmp_path,
@@ -87,6 +89,8 @@ def test_a_query_is_tried_as_somebody(config: Path) -> None:
     assert code == 0, text
     assert "$1 = 3" in text
     assert "only rows of hr.employees" in text
+    # A function of the database's own allowlist.
+    assert policy(config, "test", "--as", "mia", "--sql", "SELECT factorial(5)")[0] == 0
     code, text = policy(config, "test", "--as", "mia", "--sql", "SELECT 1 FROM payslips")
     assert code == 2
     assert "not_permitted" in text
