@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -82,34 +82,38 @@ def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
 def describe_catalog(catalog: Catalog, descriptions: Mapping[str, str]) -> Catalog:
     """The catalog with ``descriptions`` in place of missing comments.
 
-    Keys are ``table`` or ``table.column`` in any case, with or without the schema; unknown keys are
-    ignored.
+    Keys are ``table`` or ``table.column`` in any case, the schema before it where SQL needs it or
+    not; unknown keys are ignored.
 
     >>> from nl2sql.catalog import Column
-    >>> shop = Catalog("shop", (Table("main", "Orders", (Column("Amt", "REAL"),)),))
+    >>> orders = Table("main", "Orders", (Column("Amt", "REAL"),))
+    >>> shop = Catalog("shop", (orders,), search_path=("main",))
     >>> describe_catalog(shop, {"orders.amt": "in euros"}).tables[0].columns[0].comment
     'in euros'
     """
     if not descriptions:
         return catalog
     known = {key.lower(): " ".join(text.split()) for key, text in descriptions.items()}
-    return replace(catalog, tables=tuple(_describe(table, known) for table in catalog.tables))
+    tables = (_describe(table, _list_names(catalog, table), known) for table in catalog.tables)
+    return replace(catalog, tables=tuple(tables))
 
 
 def list_describable(catalog: Catalog) -> set[str]:
     """The keys in lower case that ``describe_catalog`` knows."""
-    tables = [(name.lower(), table) for table in catalog.tables for name in _list_names(table)]
+    tables = [(name, table) for table in catalog.tables for name in _list_names(catalog, table)]
     columns = (f"{name}.{each.name.lower()}" for name, table in tables for each in table.columns)
     return {*(name for name, _ in tables), *columns}
 
 
-def _list_names(table: Table) -> tuple[str, str]:
-    return table.qualified, table.name
+def _list_names(catalog: Catalog, table: Table) -> tuple[str, ...]:
+    """Without the schema only where that is one table."""
+    short = catalog.short_names[table.qualified].replace('"', "")
+    return table.qualified.lower(), short.lower()
 
 
-def _describe(table: Table, known: Mapping[str, str]) -> Table:
+def _describe(table: Table, names: Sequence[str], known: Mapping[str, str]) -> Table:
     def find(column: str = "") -> str:
-        keys = (f"{name}{column}".lower() for name in _list_names(table))
+        keys = (f"{name}{column}".lower() for name in names)
         return next((known[key] for key in keys if key in known), "")
 
     columns = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from retrieval.indexing import describe_catalog
+from nl2sql.catalog import Catalog, Column, Table
+from retrieval.indexing import describe_catalog, list_describable
 from tests.fakes import SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, index_database
 
@@ -35,3 +36,13 @@ def test_comments_of_the_database_stay() -> None:
     column = customers.column("id")
     assert column is not None
     assert column.comment == "its number"
+
+
+def test_a_name_that_two_schemas_have_describes_none_of_them() -> None:
+    tables = tuple(Table(schema, "orders", (Column("id", "int"),)) for schema in ("sales", "hr"))
+    catalog = Catalog("shop", tables, dialect="postgres", search_path=("sales", "hr"))
+    described = describe_catalog(catalog, {"orders": "Which?", "hr.orders": "Leave"})
+    assert [table.comment for table in described.tables] == ["", "Leave"]
+    assert list_describable(catalog) == {
+        *("sales.orders", "sales.orders.id", "hr.orders", "hr.orders.id"),
+    }

@@ -31,8 +31,8 @@ def read_dbt(manifest: _Json, left_out: list[LeftOut]) -> list[Cube]:
     for name, metric in project.metrics.items():
         try:
             model, member = project.read_metric(name)
-        except UnusableDefinition as misfit:
-            left_out.append(LeftOut(name, str(misfit)))
+        except (UnusableDefinition, LookupError, RecursionError) as misfit:
+            left_out.append(LeftOut(name, _describe(misfit)))
             continue
         told = {"label": metric.get("label"), "description": metric.get("description")}
         found[model]["measures"].append(member | told)
@@ -42,17 +42,26 @@ def read_dbt(manifest: _Json, left_out: list[LeftOut]) -> list[Cube]:
     return [Cube.model_validate(each) for each in (*found.values(), *_read_tables(manifest))]
 
 
+def _describe(misfit: Exception) -> str:
+    if isinstance(misfit, LookupError):
+        return f"it refers to {misfit}, which is not there"
+    return "it refers to itself" if isinstance(misfit, RecursionError) else str(misfit)
+
+
 def _read_tables(manifest: _Json) -> Iterator[dict[str, Any]]:
     """What dbt builds or reads, by its id; accepted values end the description of a column."""
     nodes = {**(manifest.get("nodes") or {}), **(manifest.get("sources") or {})}
     accepted: dict[tuple[Any, Any], str] = {}
     for node in nodes.values():
         test = node.get("test_metadata") or {}
-        if test.get("name") == "accepted_values":
-            listed = ", ".join(f"'{value}'" for value in test["kwargs"]["values"])
+        told = test.get("kwargs") or {}
+        # Newer versions have the values one level deeper.
+        values = told.get("values") or (told.get("arguments") or {}).get("values")
+        if test.get("name") == "accepted_values" and values:
+            listed = ", ".join(f"'{value}'" for value in values)
             accepted[node.get("attached_node"), node.get("column_name")] = f"one of {listed}"
     for key, node in nodes.items():
-        if node["resource_type"] not in _TABLES:
+        if node.get("resource_type") not in _TABLES:
             continue
         columns = [
             {"name": name, "description": "; ".join(filter(None, texts))}
@@ -63,7 +72,7 @@ def _read_tables(manifest: _Json) -> Iterator[dict[str, Any]]:
             table = node.get("alias") or node.get("identifier") or node["name"]
             yield {
                 "name": key,
-                "sql_table": enquote(node["schema"], table),
+                "sql_table": enquote(*filter(None, (node.get("schema"), table))),
                 "description": node.get("description"),
                 "dimensions": columns,
             }
@@ -103,7 +112,7 @@ class _Project:
     """Reads metrics as plain values for a ``Cube``'s measures."""
 
     def __init__(self, manifest: _Json) -> None:
-        self.models = _by_name(manifest["semantic_models"])
+        self.models = _by_name(manifest.get("semantic_models"))
         self.metrics = _by_name(manifest.get("metrics"))
         self.measures = {
             measure["name"]: (name, measure)

@@ -35,9 +35,9 @@ _LONGEST = 300
 _UNREADABLE = (
     *(AttributeError, LookupError, OSError, RecursionError, SettingsError, TypeError, ValueError),
 )
-# The keys that are read of a file that has the first of them.
+# The keys that are read of a file that has one of the first two of them.
 _READ = (
-    ("semantic_models", "metrics", "nodes", "sources"),
+    ("semantic_models", "nodes", "sources", "metrics"),
     ("models", "relationships", "cubes"),
     ("cubes",),
 )
@@ -106,10 +106,10 @@ def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:
         left_out.append(LeftOut(str(path), "no models in a programming language are read"))
         return []
     content = json.loads(path.read_text(encoding="utf-8")) if is_json else read_yaml(path)
-    read = next((keys for keys in _READ if keys[0] in content), ())
+    read = next((keys for keys in _READ if not content.keys().isdisjoint(keys[:2])), ())
     if others := [key for key, value in content.items() if value and key not in read]:
         left_out.append(LeftOut(str(path), f"no definitions are in {', '.join(others)}"))
-    if "semantic_models" in content:
+    if read == _READ[0]:
         return read_dbt(content, left_out)
     if is_json:
         return read_mdl(content)
