@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from nl2sql.expectations.asked_columns import count_columns
 from nl2sql.languages.english import NUMBER_WORDS, read_number
@@ -35,11 +36,7 @@ _TOP = re.compile(
     rf"|\b({_COUNT})\s+(?:\w+\s+){{1,3}}(?:with|have|has|had)\s+the\s+{_SUPERLATIVE}\b",
     re.IGNORECASE,
 )
-_ONE_BEST = re.compile(
-    rf"\bthe\s+(?:single\s+)?{_SUPERLATIVE}\b|\bwith\s+the\s+{_SUPERLATIVE}\b"
-    rf"|\bthe\s+{_SUPERLATIVE}\s+(?:number|amount|count)\b",
-    re.IGNORECASE,
-)
+_ONE_BEST = re.compile(rf"\bthe\s+(?:single\s+)?{_SUPERLATIVE}\b", re.IGNORECASE)
 _DISTINCT = re.compile(r"\b(?:distinct|different|unique)\b", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:do|does|did|have|has|had|is|are|was|were)(?: not| never|n't)\b"
@@ -88,11 +85,18 @@ _LOW = re.compile(
 _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OF_TIME = re.compile(r"\b(?:oldest|earliest|youngest|newest|latest)\b", re.IGNORECASE)
-# "How many employees are there and who is the oldest?" asks for two things. "Show the name" after a
-# question says how to answer it.
+# Asks of data: not "What can you do?", nor "Which ones?". "Show the name" says how to answer.
+_ASKS = re.compile(
+    r"\b(?:and (?:also )?)?(?:how|what|which|who|whose|where|when)\b"
+    r"(?!'s (?:it|up)\b| about\b| ones?$"
+    r"|(?: (?:are|can|could|did|do|may|should|will|would))? (?:i|me|you)\b)",
+    re.IGNORECASE,
+)
+# "How many are there and who is the oldest?", "Which checks failed, and who signed them?" Not after
+# another "who": "regions that sell and who pay".
 _FURTHER = re.compile(
-    r"\?\s*(?:and\s+)?(?=(?:how|what|which|who|whose|where|when)\b)"
-    r"|\band\s+(?:also\s+)?(?:how many|how much|who)\b",
+    r"(?<=. )and (?:also )?how (?:many|much)\b|^(?:(?! (?:that|who|whose) ).)+\band (?:also )?who "
+    r"(?:(?:is|are|was|were|has|had) the\b|\w+(?:s|ed) [^.;]*\b(?:it|them)\b)",
     re.IGNORECASE,
 )
 
@@ -154,9 +158,17 @@ def read_expectations(question: str) -> Expectations:
         descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
         decimals=_read_decimals(text),
-        # "And how many in Poland?" continues another question.
-        parts=1 + sum(each.start() > 0 for each in _FURTHER.finditer(text)),
+        parts=_count_parts(text),
     )
+
+
+def _count_parts(text: str) -> int:
+    """The number of things it asks for: with "and", or in sentences of their own."""
+    sentences = [each.strip() for each in text.split("?")]
+    pairs = pairwise(sentences)
+    apart = sum(bool(_ASKS.search(first) and _ASKS.match(second)) for first, second in pairs)
+    # "And how many in Poland?" continues another question.
+    return 1 + apart + sum(len(_FURTHER.findall(each)) for each in sentences)
 
 
 def _find_direction(text: str, *, is_down: bool, is_up: bool) -> bool | None:
@@ -208,6 +220,4 @@ def _read_decimals(question: str) -> int | None:
     found = _ROUNDED.search(question)
     if found is None:
         return None
-    if found["whole"]:
-        return 0
-    return read_number(found["number"])
+    return 0 if found["whole"] else read_number(found["number"])

@@ -13,11 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sqlglot.errors import SqlglotError
-
 from nl2sql.errors import UnknownDatabase
 from nl2sql.languages.context import continues_another
-from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.marking import Proposal, mark_parameters, propose_parameters
@@ -28,7 +25,7 @@ from retrieval.examples.records import (
     Verifier,
     build_example,
     name_vectors,
-    strip_sql,
+    read_form,
 )
 from retrieval.index_store.example_store import ExampleStore, fold_question
 from retrieval.index_store.feedback_store import (
@@ -44,6 +41,7 @@ _CONTINUES = (
     "It continues another question, so its words alone mean nothing. Ask it in full: "
     "'How many customers are in Italy?' instead of 'And in Italy?'."
 )
+_NOTHING_RIGHT = "A wrong query has no parameters. Send its correction too, or no parameters."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +95,8 @@ class FeedbackRecorder:
         note = build_note(feedback, datetime.now(UTC))
         if note.database not in self._dialects:
             raise UnknownDatabase(note.database, tuple(self._dialects))
+        if feedback.parameters and not note.right_sql:
+            return FeedbackReceipt("refused", reason=_NOTHING_RIGHT)
         right = await self._read_right(note, feedback) if note.right_sql else None
         if isinstance(right, Rejected):
             return FeedbackReceipt("refused", reason=right.reason)
@@ -127,21 +127,12 @@ class FeedbackRecorder:
         )
 
     async def _read_form(self, database: str, sql: str) -> str:
-        """The normal form of a query as of its example; empty, as no example has, for no SQL."""
+        """``read_form``; empty for a database that is no more."""
         dialect = self._dialects.get(database)
-        if dialect is None:
-            return ""
-        try:
-            stripped = await run_in_parser_thread(strip_sql, sql, dialect)
-            return await run_in_parser_thread(normal_form, stripped, dialect)
-        except SqlglotError:
-            return ""
+        return await run_in_parser_thread(read_form, sql, dialect) if dialect else ""
 
     async def _store_example(
-        self,
-        note: FeedbackNote,
-        right: _Right,
-        is_reviewed: bool,
+        self, note: FeedbackNote, right: _Right, is_reviewed: bool
     ) -> FeedbackReceipt:
         verified, pattern = right.verified, right.pattern
         example = await run_in_parser_thread(

@@ -221,6 +221,14 @@ def strip_sql(sql: str, dialect: str) -> str:
     return parse_one(sql, dialect).sql(dialect, comments=False)
 
 
+def read_form(sql: str, dialect: str) -> str:
+    """The normal form of a query as of its example; empty, as no example has, for no SQL."""
+    try:
+        return normal_form(strip_sql(sql, dialect), dialect)
+    except (SqlglotError, RecursionError):
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """A query that runs, without its comments; ``tables`` are the qualified tables it names.

@@ -16,17 +16,11 @@ from nl2sql.errors import Forbidden
 from nl2sql.protocols import Guard
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Principal
-from quorumsql.contract.feedback import (
-    ReviewResponse,
-    VerifiedSourceResponse,
-)
+from quorumsql.contract.feedback import ReviewResponse, VerifiedSourceResponse
 from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import Id, Moment, read_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackRecorder
-from retrieval.index_store.example_store import (
-    ExampleStore,
-    build_access_key,
-)
+from retrieval.index_store.example_store import ExampleStore, build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore
 from serve_app.service.accounting import Accounting
 from serve_app.service.request_checks import NotFound
@@ -180,7 +174,9 @@ class ReviewService:
             notes = await self.store.list_all(database) if given else []
             for id_, example in given.items():
                 if (database, example.sql) not in refused:
-                    sources[id_] = render_source(example, notes)
+                    sources[id_] = await run_in_parser_thread(
+                        render_source, example, notes, dialect
+                    )
         return sources
 
     async def _find_shown(self, id_: str, reviewer: Principal) -> FeedbackNote:

@@ -10,15 +10,10 @@ from sqlglot.errors import SqlglotError
 from evaluation.metrics.query_gaps import GapKind, find_gap, write_condition
 from nl2sql.expectations.said_texts import list_numbers
 from nl2sql.words import content_words, split_words
-from quorumsql.contract.feedback import (
-    ReviewEntryResponse,
-    VerifiedSourceResponse,
-)
+from quorumsql.contract.feedback import ReviewEntryResponse, VerifiedSourceResponse
 from retrieval.examples.pairs import compile_query, read_pattern
-from retrieval.index_store.example_store import (
-    VerifiedExample,
-    fold_question,
-)
+from retrieval.examples.records import read_form
+from retrieval.index_store.example_store import VerifiedExample, fold_question
 from retrieval.index_store.feedback_store import FeedbackNote
 from serve_app.service.history import render_time
 from serve_app.service.rendering import copy_fields
@@ -64,15 +59,15 @@ def _gives(example: VerifiedExample, entry: FeedbackNote, dialect: str) -> bool:
 
 
 def render_source(
-    example: VerifiedExample, notes: Sequence[FeedbackNote]
+    example: VerifiedExample, notes: Sequence[FeedbackNote], dialect: str
 ) -> VerifiedSourceResponse:
     """With the latest feedback that gave it, of which it is."""
     own = [
         note.id
         for note in notes
         if (note.given_by, note.access) == (example.given_by, example.access)
-        and note.right_sql
         and fold_question(note.question) == fold_question(example.question)
+        and read_form(note.right_sql, dialect) == example.form
     ]
     return VerifiedSourceResponse(
         # Without the values that its reviewer had in mind.

@@ -256,6 +256,9 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
         ("And how many orders are open?", "sample", 1.0, ""),
         ("What share of the orders is open? Round to two decimals.", "sample", 1.0, ""),
         ("How many orders are there? Which is the largest?", "sample", 0.65, "each by itself."),
+        ("Can you help me? How many orders are there? Which ones?", "sample", 1.0, ""),
+        ("How many orders have customers that pay and who have an account?", "sample", 1.0, ""),
+        ("How many orders failed, and who checked them?", "sample", 0.65, "each by itself."),
     ],
 )
 async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(

@@ -259,6 +259,9 @@ async def test_a_reviewer_makes_parameters_of_the_values_of_a_right_query(
     assert (await service.send("mia", "POST", "/feedback", json=marked)).status_code == 422
     odd = asked | {"parameters": ["salary"]}
     assert (await service.send("ada", "POST", "/feedback", json=odd)).status_code == 422
+    wrong = await service.send("ada", "POST", "/feedback", json=marked | {"verdict": "wrong"})
+    assert (wrong.status_code, "Send its correction" in wrong.text) == (422, True)
+    assert await list_questions(service, "ada") == []
 
 
 async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_answer(
@@ -277,6 +280,23 @@ async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_a
     assert (source["given_by"], source["feedback"]) == ("ada", id_)
     # It is also listed among the right ones.
     assert [each["id"] for each in await list_entries(service, "ravi", verdict="right")] == [id_]
+    # Of a query for other roles a reviewer learns nothing.
+    async with service.store.connection() as connection:
+        await connection.execute("UPDATE quorumsql.examples SET roles = '{analyst}'")
+    assert (await list_entries(service, "ravi"))[1]["verified"] is None
+    assert (await list_entries(service, "ada"))[1]["verified"] == source
     assert (await service.send("ravi", "DELETE", f"/feedback/{id_}")).status_code == 204
     assert (await list_entries(service, "ravi"))[1]["verified"] is None
     assert (await service.ask("ada", asked)).get("verified") is None
+
+
+async def test_the_feedback_behind_a_wrong_answer_is_that_which_gave_its_query(
+    service: PageService,
+) -> None:
+    given = {}
+    for sql in (COUNT, ACTIVE):
+        right = {"question": "How many?", "sql": f"{sql};", "verdict": "right"}
+        given[sql] = (await service.send("ada", "POST", "/feedback", json=right)).json()["id"]
+        await judge(service, "mia", "How many?", sql)
+    found = await list_entries(service, "ravi")
+    assert {each["sql"]: each["verified"]["feedback"] for each in found} == given
