@@ -49,7 +49,10 @@ from ranking.vote.polling import (
 # The origins of candidates that go back to what the model wrote.
 _WRITTEN = ("sample", "repair", "derived")
 # What a rule understood that the question does not say.
-_RULE_NOTES = {"present_rows": "Only what holds now: rows whose period has ended are left out."}
+_RULE_NOTES = {
+    "present_rows": "Only what holds now: rows whose period has ended are left out.",
+    "nulls_last": "What has no value does not come first.",
+}
 _TIMELESS = "No time is compared with another, as it takes to tell what is late."
 _PARTIAL = (
     "The question seems to ask for several things, of which this is one. Ask for each by itself."

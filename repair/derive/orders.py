@@ -17,7 +17,19 @@ from repair.derive.original import Original, add_condition
 # Words for one end of an order by time, the early one first; those of ages.
 _EARLY = re.compile(r"\b(?:oldest|eldest|earliest)\b", re.IGNORECASE)
 _LATE = re.compile(r"\b(?:youngest|newest|latest|most recent)\b", re.IGNORECASE)
-_OF_AGES = re.compile(r"\b(?:oldest|eldest|youngest)\b", re.IGNORECASE)
+_OF_AGES = re.compile(r"\b(?:oldest|eldest|youngest)\s+(\w+)", re.IGNORECASE)
+# Whoever asks so may mean the rows without a value.
+_NO_VALUE = re.compile(
+    r"\b(?:(?:no|not|none)\b|without|missing|lack|includ|unknown|unassigned|null|empty|blank)|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+# Those whose age is that of their life: the oldest customer may be who came first.
+_PERSONS = frozenset(
+    """person people man men woman women boy girl child children employee worker manager driver
+    pilot teacher student professor doctor nurse patient passenger survivor victim player athlete
+    author artist actor singer candidate president""".split()
+)
+_OTHER_AGE = frozenset("by service contract joined hired tenure seniority experience".split())
 # The first order of the youngest customer is at another end.
 _OTHER_END = re.compile(r"\b(?:first|last)\b", re.IGNORECASE)
 _BIRTHS = frozenset({"birth", "birthday", "dob", "born"})
@@ -32,30 +44,38 @@ def nulls_last(original: Original) -> Iterator[exp.Expr]:
 
     There a descending order begins with NULLs; on SQLite and DuckDB they come last. And of groups,
     ``GROUP BY lifeboat ORDER BY count(*) DESC LIMIT 1``, on all three, that of the rows without a
-    lifeboat is left out.
+    lifeboat is left out where the question asks for the highest.
     """
+    is_postgres = original.visible.dialect == "postgres"
     for scope in original.scopes:
         order = scope.select.args.get("order")
         if order is None or scope.select.args.get("limit") is None:
             continue
-        by = order.expressions[0]
-        group = scope.select.args.get("group")
-        if group is not None:
-            keys, where = group.expressions, scope.select.args.get("where")
-            limited = tuple(find_all(where, exp.Column)) if where is not None else ()
-            if len(keys) == 1 and keys[0] not in limited and _may_be_null(keys[0], scope, original):
-                draft = original.draft()
-                is_there = exp.Not(this=keys[0].copy().is_(exp.null()))
-                add_condition(draft.of(scope.select), is_there)
-                yield draft.tree
+        by, draft = order.expressions[0], original.draft()
+        if not isinstance(by, exp.Ordered) or not by.args.get("desc"):
             continue
-        if not isinstance(by, exp.Ordered) or not _may_be_null(by.this, scope, original):
-            continue
-        is_postgres = original.visible.dialect == "postgres"
-        if is_postgres and by.args.get("desc") and by.args.get("nulls_first"):
-            draft = original.draft()
+        if (key := _find_best_group(original, scope)) is not None:
+            add_condition(draft.of(scope.select), exp.Not(this=key.copy().is_(exp.null())))
+            yield draft.tree
+        elif is_postgres and by.args.get("nulls_first") and _may_be_null(by.this, scope, original):
             draft.of(by).set("nulls_first", False)
             yield draft.tree
+
+
+def _find_best_group(original: Original, scope: SelectScope) -> exp.Expr | None:
+    """The key of the one group that is asked for, with the most, if that may be NULL."""
+    args, expected = scope.select.args, original.expected
+    keys = args["group"].expressions if args.get("group") is not None else []
+    is_first = args["limit"].args.get("expression") == exp.Literal.number(1)
+    is_asked = expected.highest and expected.rows in (None, 1)
+    if len(keys) != 1 or not is_first or args.get("offset") is not None or not is_asked:
+        return None
+    if _NO_VALUE.search(original.question):
+        return None
+    where = args.get("where")
+    limited = {it.name for it in find_all(where, exp.Column)} if where is not None else set()
+    is_free = keys[0].name not in limited and _may_be_null(keys[0], scope, original)
+    return keys[0] if is_free else None
 
 
 def _may_be_null(by: exp.Expr, scope: SelectScope, original: Original) -> bool:
@@ -68,7 +88,7 @@ def oldest_first(original: Original) -> Iterator[exp.Expr]:
     """``ORDER BY age LIMIT 1``, for "the oldest", becomes ``ORDER BY age DESC LIMIT 1``.
 
     And ``min(age)`` becomes ``max(age)``. Of a day or a year, the oldest is the first. The oldest
-    of a table with one column of births or ages is so by that column, not by another day.
+    person in a table with one column of births or ages is so by it, not by another day.
     """
     is_early = _EARLY.search(original.question) is not None
     expected = original.expected
@@ -105,14 +125,15 @@ def _turn_ends(original: Original, *, is_early: bool) -> Iterator[exp.Expr | Non
 
 
 def _find_age(original: Original, scope: SelectScope, by: exp.Expr) -> exp.Column | None:
-    """The age in the table by another day of which it is sorted, if the question says none."""
+    """The age of a person by another day of whose table it is sorted, if the question says none."""
     owner = original.find_owner(by, scope) if isinstance(by, exp.Column) else None
     column = original.find_column(by, scope)
     if owner is None or owner.table is None or column is None:
         return None
-    if not _OF_AGES.search(original.question) or not _is_time(column, original.visible.dialect):
+    aged = {word for text in _OF_AGES.findall(original.question) for word in split_words(text)}
+    if not aged or not aged <= _PERSONS or not _is_time(column, original.visible.dialect):
         return None
-    if original.words & set(split_words(column.name)):
+    if original.words & _OTHER_AGE.union(split_words(column.name)):
         return None
     own = _OF_ROW.union(split_words(owner.table.name))
     ages = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nl2sql.errors import Busy
@@ -155,10 +157,17 @@ async def test_text_that_could_not_be_read_whole_is_told() -> None:
 PRESENT = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="present_rows")
 
 
-async def test_rows_that_are_left_out_because_they_hold_no_longer_are_told() -> None:
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("present_rows", "rows whose period has ended are left out"),
+        ("nulls_last", "no value does not come first"),
+    ],
+)
+async def test_rows_that_a_rule_leaves_out_are_told(rule: str, told: str) -> None:
     executor = FakeExecutor({"SELECT 1": [build_result((809,))]})
-    (note,) = (await conclude(executor, PRESENT)).notes
-    assert "rows whose period has ended are left out" in note
+    (note,) = (await conclude(executor, replace(PRESENT, rule=rule))).notes
+    assert told in note
 
 
 async def test_a_winner_has_the_note_of_the_rule_behind_what_it_derives_from() -> None:
