@@ -10,6 +10,7 @@ size.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,6 +46,8 @@ from retrieval.introspection.source_database import (
 
 _DEFAULT_SCHEMA = "main"
 _MEMORY = "512MB"
+# The head of a lambda after its bracket.
+_LAMBDA = re.compile(r"(?<=\()lambda [\w\", ]+:(?!:)")
 
 _TABLES = f"""
 SELECT schema_name, table_name, coalesce(comment, '') FROM duckdb_tables()
@@ -244,7 +247,8 @@ def _read_view_columns(
 def _qualify_tables(query: str, schema: str, known: Catalog) -> str:
     """The query of a view in ``schema`` with qualified tables; empty if one is not in the file."""
     try:
-        tree = parse_one(query, "duckdb")
+        # sqlglot does not read a lambda in brackets, as DuckDB writes it: only its result is read.
+        tree = parse_one(_LAMBDA.sub(lambda found: " " * len(found[0]), query), "duckdb")
     except (SqlglotError, RecursionError):
         return ""
     spans = []
@@ -263,7 +267,7 @@ def _qualify_tables(query: str, schema: str, known: Catalog) -> str:
 
 
 def _is_cte(table: exp.Table) -> bool:
-    """Whether the name is that of a CTE: an earlier one of its clause, or its own recursive one."""
+    """Whether the name is that of a CTE: an earlier one of its clause, or its own in its step."""
     name = fold_case(table.this)
     within: set[int] = set()
     here: exp.Expr | None = table if not table.db else None
@@ -271,7 +275,8 @@ def _is_cte(table: exp.Table) -> bool:
         if isinstance(clause := here.args.get("with_"), exp.With):
             for cte in clause.expressions:
                 is_own = id(cte) in within
-                if fold_case(cte.args["alias"].this) == name and (clause.recursive or not is_own):
+                in_step = clause.recursive and id(cte.this.args.get("expression")) in within
+                if fold_case(cte.args["alias"].this) == name and (in_step or not is_own):
                     return True
                 if is_own:
                     break
