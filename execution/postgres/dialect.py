@@ -42,6 +42,7 @@ _UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"))
 # The fourth argument may be the flags or a start: the names mean nothing here.
 _REGEXP_KEYS = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
 _NAMES = frozenset((TokenType.IDENTIFIER, TokenType.VAR))
+_CHARS = frozenset((TokenType.CHAR, TokenType.NCHAR))
 # Operators whose nodes are measured. All operators without a rule of their own in PostgreSQL's
 # grammar have one precedence.
 _INFIX_NODES: dict[str, type[exp.Binary]] = {
@@ -165,9 +166,11 @@ class GuardedPostgres(Postgres):
             if first == TokenType.INTERVAL and after == TokenType.L_PAREN:
                 # sqlglot ignores the number, which rounds seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
-            if first in _NAMES and after == TokenType.STRING:
-                # A constant of a type that sqlglot does not know: box '((0,0),(1,1))'.
+            if first in (*_NAMES, *_CHARS) and after == TokenType.STRING:
+                # A constant of a type that sqlglot does not know: box '((0,0),(1,1))'. That of
+                # `char 'abc'` has no length, that of 'abc'::char has one letter.
                 kind = exp.DataType(this=exp.DType.USERDEFINED, kind=self._parse_id_var())
+                kind = exp.DType.BPCHAR.into_expr() if first in _CHARS else kind
                 cast = exp.Cast(this=self._parse_primary(), to=kind)
                 return self._parse_column_ops(self.expression(cast))
             parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)

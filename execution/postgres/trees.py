@@ -52,12 +52,16 @@ _pb = postgast.pg_query_pb2
 
 # The name of an output that has no other name.
 UNNAMED = "?column?"
-# Stands for a name by a rule that is not known here; no real name equals it.
+# Stands for the name of a star's first column, which is unknown; no real name equals it.
 _UNKNOWN = "\0"
 
-_NAMED_LIKE_THEMSELVES = {"a_array_expr": "array", "coalesce_expr": "coalesce", "row_expr": "row"}
-# What has a name of its own by other rules.
-_OTHERS = frozenset({"collate_clause", "grouping_func", "sqlvalue_function", "sub_link"})
+_NAMED_LIKE_THEMSELVES = {
+    "a_array_expr": "array",
+    "coalesce_expr": "coalesce",
+    "grouping_func": "grouping",
+    "row_expr": "row",
+}
+_SUBLINKS = {_pb.EXISTS_SUBLINK: "exists", _pb.ARRAY_SUBLINK: "array"}
 
 
 def name_output(node: Any) -> str:
@@ -89,6 +93,8 @@ def _find_name(node: Any) -> tuple[str, bool]:
         case "type_cast":
             name, is_good = _find_name(inner.arg)
             return (name, True) if is_good else (_find_last(inner.type_name.names), False)
+        case "collate_clause":
+            return _find_name(inner.arg)
         case "case_expr":
             name, is_good = (
                 _find_name(inner.defresult) if inner.HasField("defresult") else ("", False)
@@ -96,12 +102,31 @@ def _find_name(node: Any) -> tuple[str, bool]:
             return (name, True) if is_good else ("case", False)
         case "min_max_expr":
             return ("greatest" if inner.op == _pb.IS_GREATEST else "least"), True
+        case "sqlvalue_function":
+            operation = _pb.SQLValueFunctionOp.Name(inner.op)
+            return operation.removeprefix("SVFOP_").removesuffix("_N").lower(), True
+        case "sub_link" if inner.sub_link_type in _SUBLINKS:
+            return _SUBLINKS[inner.sub_link_type], True
+        case "sub_link" if inner.sub_link_type == _pb.EXPR_SUBLINK:
+            return _name_first(inner.subselect.select_stmt), True
         case str() if kind in _NAMED_LIKE_THEMSELVES:
             return _NAMED_LIKE_THEMSELVES[kind], True
-        case str() if kind in _OTHERS:
-            return _UNKNOWN, True
         case _:
             return "", False
+
+
+def _name_first(statement: Any) -> str:
+    """The name of a query's first output."""
+    while statement.op != _pb.SETOP_NONE:
+        statement = statement.larg
+    if statement.values_lists:
+        return "column1"
+    # PostgreSQL refuses later a query without outputs.
+    for target in statement.target_list[:1]:
+        fields = target.res_target.val.column_ref.fields
+        if not (fields and fields[-1].WhichOneof("node") == "a_star"):
+            return target.res_target.name or name_output(target.res_target.val)
+    return _UNKNOWN
 
 
 def _find_last(names: Any) -> str:
