@@ -20,6 +20,9 @@ from tests.execution.expecting import expect
 from tests.execution.test_file_databases import ENDLESS, ENGINES
 from tests.execution.trusted import trust
 
+# What nothing stops would keep the process from ending, too.
+pytestmark = pytest.mark.timeout(100, method="thread")
+
 SIZE = 8
 LONG_MS = 60_000
 

@@ -23,6 +23,9 @@ from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.expecting import expect
 from tests.execution.sqlite import shop as sqlite_shop
 
+# What nothing stops would keep the process from ending, too.
+pytestmark = pytest.mark.timeout(100, method="thread")
+
 Database = SqliteDatabase | DuckDbDatabase
 
 LIMITS = LimitSettings(statement_timeout_ms=10_000, pool_size=2, file_memory_mib=256)

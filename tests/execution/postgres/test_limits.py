@@ -42,7 +42,6 @@ async def run(database: PostgresDatabase, sql: str, max_rows: int = 10) -> Resul
         ("repeat('x', 5000)::char(9000)", "x" * 1024),
         ("'ab'::char(9000)", "ab".ljust(1024)),
         ("convert_to(repeat('x', 5000), 'UTF8')", b"x" * 1024),
-        ("array_fill(7, ARRAY[5000])", None),
         ("to_jsonb(repeat('x', 5000))", None),
         ("ROW(repeat('x', 5000))", None),
         ("repeat('9', 5000)::numeric", None),
@@ -65,9 +64,9 @@ async def test_a_giant_cell_never_comes_into_memory(open_database: Opener) -> No
     await run(database, "SELECT 1")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # random() keeps the planner from making the text itself.
-    for giant in ("repeat('x', (2e8 + random())::integer)",
-                  "array_fill(7, ARRAY[(2e7 + random())::integer])"):  # fmt: skip
-        result = await run(database, f"SELECT {giant} AS v")
+    giant = "repeat('x', (2e8 + random())::integer)"
+    for expression in (giant, f"ARRAY[{giant}]"):
+        result = await run(database, f"SELECT {expression} AS v")
         assert result.cut == ((0, 0),)
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert kilobytes < 30_000
