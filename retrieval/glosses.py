@@ -117,7 +117,7 @@ def find_mark(column: Column, dialect: str, *, is_key: bool = False, target: str
     return next((f"[{rule.mark}]" for rule in _RULES if rule.fits(words, kinds)), "")
 
 
-MOST_VALUES = 12
+_MOST_ENUMERATED = 12
 _LONGEST = 200
 
 
@@ -129,7 +129,7 @@ def render_enumeration(values: Sequence[str], comment: str = "") -> str:
     >>> render_enumeration(["OPN", "CXL"], "OPN = open, CXL = cancelled")
     ''
     """
-    if not 0 < len(values) <= MOST_VALUES or all(value in comment for value in values):
+    if not 0 < len(values) <= _MOST_ENUMERATED or all(value in comment for value in values):
         return ""
     # Untrusted text: a line break in a value must not end the prompt's line.
     shown = (" ".join(value.split()).replace("'", "''") for value in values)

@@ -32,9 +32,8 @@ from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
 
-MOST_VALUES = 50
-"""Values of a column that are shown."""
-
+# Values of a column that are shown.
+_MOST_BROWSED_VALUES = 50
 _MOST_NEIGHBOURS = 100
 _MOST_EXAMPLES = 20
 # A view of the catalog takes about 1 kB for each table; each set of roles has its own.
@@ -223,8 +222,8 @@ class SchemaDirectory:
                     comment=column.comment,
                     gloss=gloss,
                     is_key=column.name in table.primary_key,
-                    values=list(values.get(column.name, ())[:MOST_VALUES]),
-                    values_truncated=len(values.get(column.name, ())) > MOST_VALUES,
+                    values=list(values.get(column.name, ())[:_MOST_BROWSED_VALUES]),
+                    values_truncated=len(values.get(column.name, ())) > _MOST_BROWSED_VALUES,
                     refers_to=refers_to.get(column.name),
                     is_masked=column.name in masked,
                 )

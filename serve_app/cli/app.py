@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "doctor": CommandPlace(
         "doctor",
         "doctor",
-        "Check databases, definitions, index, weights, cores or GPU, memory and ports.",
+        "Check databases, definitions, index, weights, cores or GPU, memory and port.",
     ),
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),

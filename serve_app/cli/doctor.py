@@ -25,7 +25,7 @@ def doctor(
         bool, typer.Option("--definitions", help="Check only the files of definitions, as in CI.")
     ] = False,
 ) -> Output:
-    """Check databases, definitions, index, weights, cores or GPU, memory and ports."""
+    """Check databases, definitions, index, weights, cores or GPU, memory and port."""
     cli: CliContext = context.obj
     checks = []
     run = check_definitions_alone if definitions else run_checks

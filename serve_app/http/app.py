@@ -83,21 +83,22 @@ def build_routes(services: Services) -> FastAPI:
         "response has the header QuorumSQL-Trace-Id, which the log and traces contain too.",
         dependencies=[Security(token)] if settings.identity.needs_token else [],
         lifespan=run,
-        responses=ERRORS,
     )
     install_problem_handlers(app)
 
-    app.include_router(build_question_router(service))
-    app.include_router(build_openai_router(settings, service))
+    own = APIRouter(responses=ERRORS)
+    own.include_router(build_question_router(service))
     if services.feedback is not None:
-        app.include_router(build_feedback_router(services.feedback))
+        own.include_router(build_feedback_router(services.feedback))
     if services.page is not None:
         sign_ins = services.identifier.sign_ins if services.identifier else None
-        app.include_router(build_sign_in_router(settings, sign_ins, services.page.profiles))
-        app.include_router(build_schema_router(services.page.schema))
-        app.include_router(build_run_router(services.tools))
-        app.include_router(build_history_router(services.page.history))
-        app.include_router(build_review_router(services.page.review, services.page.trials))
+        own.include_router(build_sign_in_router(settings, sign_ins, services.page.profiles))
+        own.include_router(build_schema_router(services.page.schema))
+        own.include_router(build_run_router(services.tools))
+        own.include_router(build_history_router(services.page.history))
+        own.include_router(build_review_router(services.page.review, services.page.trials))
+    app.include_router(own)
+    app.include_router(build_openai_router(settings, service))
     app.router.routes.append(Route("/mcp", McpEndpoint(services), methods=["POST"]))
     app.include_router(_build_probe_router(service, settings.model.name))
     return app

@@ -15,6 +15,7 @@ from quorumsql.contract.history import (
 )
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.route_parts import (
+    TOO_LARGE,
     After,
     Caller,
     Limit,
@@ -93,7 +94,9 @@ def build_feedback_router(feedback: FeedbackService) -> APIRouter:
     """Saying whether an answer is right."""
     router = APIRouter()
 
-    @router.post("/feedback", summary="Say whether an answer is right", responses=_GIVEN)
+    @router.post(
+        "/feedback", summary="Say whether an answer is right", responses=_GIVEN | TOO_LARGE
+    )
     async def take(
         body: FeedbackRequest, response: Response, principal: Caller
     ) -> FeedbackResponse:
@@ -151,7 +154,9 @@ def build_review_router(review: ReviewService, trials: TrialService) -> APIRoute
     async def list_exam(id: str, principal: Caller) -> Response:  # noqa: A002
         return render_model(await trials.list_questions(id, principal))
 
-    @router.post("/feedback/{id}/trial", summary="Ask a question with a fix", responses=_TRIAL)
+    @router.post(
+        "/feedback/{id}/trial", summary="Ask a question with a fix", responses=_TRIAL | TOO_LARGE
+    )
     async def try_fix(
         id: str,  # noqa: A002
         body: TrialRequest,

@@ -27,6 +27,8 @@ from serve_app.http.responses import (
     render_with_rows,
 )
 from serve_app.http.route_parts import (
+    NO_FORMAT,
+    TOO_LARGE,
     Caller,
     choose_response_type,
     describe_response,
@@ -52,7 +54,7 @@ def build_question_router(service: QueryService) -> APIRouter:
     """The routes."""
     router = APIRouter()
 
-    @router.post("/query", summary="Answer a question", responses=_QUERY)
+    @router.post("/query", summary="Answer a question", responses=_QUERY | TOO_LARGE | NO_FORMAT)
     async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
         media_type = choose_response_type(request, _SERVED)
         format_ = find_format(media_type)
@@ -72,7 +74,9 @@ def build_question_router(service: QueryService) -> APIRouter:
         content = await run_while_connected(request.receive, work())
         return PartsResponse(content, media_type, {})
 
-    @router.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE)
+    @router.post(
+        "/translate", summary="Translate a question into SQL", responses=_TRANSLATE | TOO_LARGE
+    )
     async def translate(
         body: QueryRequest, request: Request, principal: Caller
     ) -> TranslateResponse:

@@ -39,8 +39,6 @@ _ERRORS = {
     401: "The request carries no known token.",
     403: "The principal may not see that.",
     404: "There is nothing of that name, or the principal does not see it.",
-    406: "No accepted format is served.",
-    413: "The body is too large.",
     422: "The request is invalid.",
     429: "A limit of the principal is reached; Retry-After says when to go on.",
     503: "A dependency does not answer; try again later.",
@@ -48,6 +46,9 @@ _ERRORS = {
 }
 ERRORS: Responses = {status: {"description": text} for status, text in _ERRORS.items()}
 """What a route may answer instead, as a problem document."""
+
+NO_FORMAT: Responses = {406: {"description": "No accepted format is served."}}
+TOO_LARGE: Responses = {413: {"description": "The body is too large."}}
 
 
 def describe_response(text: str, model: Any = None, *, status: int = 200) -> Responses:

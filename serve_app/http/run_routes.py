@@ -14,6 +14,8 @@ from serve_app.http.formats import JSON, MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem
 from serve_app.http.responses import PartsResponse, render_rows, render_with_rows
 from serve_app.http.route_parts import (
+    NO_FORMAT,
+    TOO_LARGE,
     Caller,
     choose_response_type,
     describe_response,
@@ -37,7 +39,7 @@ def build_run_router(tools: ToolService) -> APIRouter:
     """The routes."""
     router = APIRouter()
 
-    @router.post("/run", summary="Run a query", responses=_RUN)
+    @router.post("/run", summary="Run a query", responses=_RUN | TOO_LARGE | NO_FORMAT)
     async def run_query(body: RunRequest, request: Request, principal: Caller) -> Response:
         format_ = find_format(choose_response_type(request, MEDIA_TYPES))
         running = tools.run(body.database, body.sql, principal, body.max_rows)

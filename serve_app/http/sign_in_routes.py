@@ -15,7 +15,7 @@ from nl2sql.types import Principal
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.model import RequestModel, ResponseModel
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
-from serve_app.http.route_parts import Caller, Responses, describe_response, render_model
+from serve_app.http.route_parts import TOO_LARGE, Caller, Responses, describe_response, render_model
 from serve_app.http.sign_in_cookie import (
     PENDING_NAME,
     read_cookie,
@@ -56,7 +56,10 @@ class SignOutRequest(RequestModel):
 
 
 _METHODS = describe_response("How.", SignInMethodsResponse)
-_OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
+_OWN_PAGES: Responses = {
+    403: {"description": "A page of another origin sent this."},
+    **TOO_LARGE,
+}
 _SIGNED_IN: Responses = {
     **describe_response("Signed in; the cookie identifies further requests.", status=204),
     **_OWN_PAGES,

@@ -27,16 +27,19 @@ from serve_app.http.openai.requests import ChatRequest
 from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_model, count_usage
 from serve_app.http.openai.stream import Reply, stream_completion
 from serve_app.http.responses import AnyTextJSONResponse
-from serve_app.http.route_parts import Caller, Responses
+from serve_app.http.route_parts import ERRORS, TOO_LARGE, Caller, Responses
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import MOST_QUESTION_CHARS
 from serve_app.settings import Settings
 
 _ERRORS: Responses = {
+    **{status: text for status, text in ERRORS.items() if status != 422},
     400: {"description": "The request is invalid, in OpenAI's form, as all errors here."},
     404: {"description": "There is no such model."},
+    # Without it FastAPI adds 422.
+    "default": {"description": "Any other error."},
 }
-_CHAT: Responses = {**_ERRORS, 200: {"content": {"text/event-stream": {}}}}
+_CHAT: Responses = {**_ERRORS, **TOO_LARGE, 200: {"content": {"text/event-stream": {}}}}
 
 
 def build_router(settings: Settings, service: QueryService) -> APIRouter:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from generation.engines.choice import INSTALL_VLLM
+from generation.engines.choice import INSTALL_VLLM, choose_engine
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Contents
 from quorumsql.loopback import is_on_loopback
@@ -20,8 +20,8 @@ from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.checks import Check
 from serve_app.settings import Settings
 
-# For weights, activations and interpreter of the 0.5B model.
-_VLLM_GIB = 4
+# For weights, activations and interpreter of the 0.5B model; vLLM needs its KV cache in addition.
+_ENGINE_GIB = {"vllm": 4, "openvino": 2}
 _SENT: Final[Mapping[Contents, str]] = {
     "schema": "questions, names, types and comments (model.send: schema)",
     "values": "questions, names, types, comments, cell values, examples and the database's errors, "
@@ -31,15 +31,19 @@ _SENT: Final[Mapping[Contents, str]] = {
 }
 
 
-def check_vllm(settings: Settings) -> Iterator[Check]:
-    """Checks that vLLM is installed, and that its weights and KV cache fit into the memory."""
-    if find_spec("vllm") is None:
-        yield Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
-    needed = _VLLM_GIB + settings.model.kv_cache_gib
+def check_engine(settings: Settings) -> Iterator[Check]:
+    """Checks that vLLM is installed if it is used, and the memory, also without the weights."""
+    engine, key = choose_engine(settings.model), "max_model_len"
+    needed = _ENGINE_GIB[engine]
+    if engine == "vllm":
+        needed, key = needed + settings.model.kv_cache_gib, "kv_cache_gib"
+        if find_spec("vllm") is None:
+            remedy = f"{INSTALL_VLLM} Or set model.engine: auto."
+            yield Check("vLLM", "failed", "not installed", remedy)
     free = psutil.virtual_memory().available / 2**30
-    if free < needed:
+    if free < needed and not is_ready(service_url(settings)):  # which uses what it would need
         told = f"{free:.1f} GiB free, about {needed} GiB needed"
-        remedy = "Lower model.kv_cache_gib or close other programs."
+        remedy = f"Lower model.{key} or close other programs."
         yield Check("memory", "warning", told, remedy)
     else:
         yield Check("memory", "ok", f"{free:.1f} GiB free")

@@ -18,8 +18,8 @@ from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.checks.models import (
     check_embedder,
+    check_engine,
     check_server,
-    check_vllm,
     check_weights,
 )
 from serve_app.reporting import SILENT, Reporter
@@ -83,8 +83,8 @@ def run_checks(
     yield check_cores(settings)
     if settings.model.is_remote:
         yield from _guarded("model's server", lambda: check_server(settings))
-    elif choose_engine(settings.model) == "vllm":
-        yield from check_vllm(settings)
+    else:
+        yield from check_engine(settings)
     yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings, names, reporter))
     if not settings.model.is_remote:
         yield from _guarded("weights", lambda: [check_weights(settings)])

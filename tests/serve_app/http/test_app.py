@@ -110,15 +110,21 @@ async def test_the_methods_of_a_path_are_named_for_another_one() -> None:
             assert (response.status_code, response.headers["allow"]) == (405, allowed)
 
 
-async def test_what_a_body_or_a_question_can_lead_to_is_described() -> None:
+async def test_what_a_route_answers_is_described_and_nothing_else() -> None:
     async with build_client() as client:
         paths = (await client.get("/openapi.json")).json()["paths"]
     for path, operations in paths.items():
         for method, operation in operations.items():
-            statuses = {"413"} if "requestBody" in operation else set()
+            described = operation["responses"].keys()
+            assert ("413" in described) == ("requestBody" in operation), f"{method} {path}"
+            assert ("406" in described) == (path in ("/query", "/run")), f"{method} {path}"
+            assert "422" not in described or not path.startswith("/v1/")
+            statuses = set()
             if path in ("/query", "/translate", "/run", "/v1/chat/completions"):
                 statuses |= {"401", "404", "429", "503", "504"}
-            assert statuses <= operation["responses"].keys(), f"{method} {path}"
+            assert statuses <= described, f"{method} {path}"
+    assert paths["/healthz"]["get"]["responses"].keys() == {"200"}
+    assert paths["/readyz"]["get"]["responses"].keys() == {"200", "503"}
 
 
 async def test_an_answer_names_its_outcome_and_hides_the_trace_unless_asked() -> None:

@@ -84,3 +84,27 @@ async def test_suggestions_are_verified_then_defined_then_made_from_visible_tabl
         found = await service.get(name, "/databases/demo_erp/suggestions")
         assert len(found["questions"]) == 8
         assert "payslip" not in " ".join(found["questions"])
+
+
+async def test_a_principal_browses_no_more_than_its_policy_shows(service: PageService) -> None:
+    path = "/databases/demo_erp"
+    columns, definitions = {}, {}
+    for name in ("ada", "mia"):
+        body = await service.get(name, f"{path}/tables/hr.employees")
+        columns[name] = {column["name"]: column for column in body["columns"]}
+        found = await service.get(name, f"{path}/definitions")
+        definitions[name] = {
+            each["name"]: each["tables"] for kind in found.values() for each in kind
+        }
+    # Values are for those who may see all rows.
+    assert columns["ada"]["status"]["values"]
+    assert not any(column["values"] for column in columns["mia"].values())
+    assert [columns[name]["salary"]["is_masked"] for name in ("ada", "mia")] == [False, True]
+    assert definitions["mia"].keys() < definitions["ada"].keys()
+    assert set().union(*definitions["mia"].values()) <= set(await list_tables(service, "mia"))
+    said = set()
+    for table in ("hr.payslips", "payslips", "hr.invented"):
+        response = await service.send("mia", "GET", f"{path}/tables/{table}")
+        assert response.status_code == 404
+        said.add(response.text.replace(table, "…"))
+    assert len(said) == 1
