@@ -33,7 +33,7 @@ from quorumsql.contract.feedback import (
     TrialResponse,
 )
 from quorumsql.contract.history import ConversationResponse, ConversationsResponse, DeletedResponse
-from quorumsql.contract.identity import PrincipalResponse
+from quorumsql.contract.identity import PrincipalResponse, StatusResponse
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.schema import (
     DatabasesResponse,
@@ -42,7 +42,6 @@ from quorumsql.contract.schema import (
     TableDetailsResponse,
     TablesResponse,
 )
-from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import InvalidRequest, Unavailable
 from quorumsql.loopback import is_on_loopback
 

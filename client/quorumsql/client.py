@@ -67,6 +67,8 @@ class Client:
 
     def __init__(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
         """Asks through the client that ``opening`` returns, in a loop of its own."""
+        if not asyncio.iscoroutine(opening):
+            raise TypeError("Use quorumsql.connect(url).")
         # With a factory the runner leaves the caller's current event loop as it is.
         runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = runner.get_loop()

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from quorumsql.contract.answers import read_response
 from quorumsql.contract.events import AnswerEvent, Event, read_event
+from quorumsql.contract.identity import StatusResponse
 from quorumsql.contract.requests import QueryRequest
-from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import (
     Busy,
     DeadlineExceeded,

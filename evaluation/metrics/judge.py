@@ -19,8 +19,8 @@ from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
 from nl2sql.sql.parsing import find_tree
 from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
-from quorumsql.contract import AnsweredResponse, QueryResponse, TraceResponse
-from quorumsql.contract.trace import CandidateResponse
+from quorumsql.contract import AnsweredResponse, QueryResponse
+from quorumsql.contract.trace import CandidateResponse, TraceResponse
 
 # The default principal, for databases without a policy.
 _NOBODY = Principal("evaluation")

@@ -18,7 +18,7 @@ import typer
 
 from nl2sql.errors import DatabaseUnavailable, Unavailable
 from quorumsql.client import connect
-from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.identity import StatusResponse
 from quorumsql.loopback import is_loopback
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.output import Output, print_document, prints, say, show_value

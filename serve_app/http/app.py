@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from nl2sql.types import Principal
-from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.identity import StatusResponse
 from serve_app.http.history_routes import (
     build_feedback_router,
     build_history_router,

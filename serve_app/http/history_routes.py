@@ -6,8 +6,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from quorumsql.contract import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.feedback import ExamResponse, ReviewResponse, TrialRequest, TrialResponse
+from quorumsql.contract.feedback import (
+    ExamResponse,
+    FeedbackRequest,
+    FeedbackResponse,
+    ReviewResponse,
+    TrialRequest,
+    TrialResponse,
+)
 from quorumsql.contract.history import (
     ConversationResponse,
     ConversationsResponse,

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.types import Principal
-from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import (
+    FeedbackRequest,
+    FeedbackResponse,
     ParameterResponse,
     WithheldResponse,
 )

@@ -282,3 +282,8 @@ def test_an_empty_id_does_not_delete_everything() -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
     with quorumsql.connect(transport=transport) as client, pytest.raises(errors.InvalidRequest):
         client.delete_conversation("")
+
+
+def test_a_client_made_of_an_address_says_what_makes_one() -> None:
+    with pytest.raises(TypeError, match=r"quorumsql\.connect\(url\)"):
+        Client("http://localhost:8000")  # type: ignore[arg-type]

@@ -14,9 +14,4 @@ from quorumsql.contract.answers import (
     TranslateResponse as TranslateResponse,
     read_response as read_response,
 )
-from quorumsql.contract.feedback import (
-    FeedbackRequest as FeedbackRequest,
-    FeedbackResponse as FeedbackResponse,
-)
 from quorumsql.contract.requests import QueryRequest as QueryRequest
-from quorumsql.contract.trace import TraceResponse as TraceResponse

@@ -6,7 +6,7 @@ the place of ``answer`` where there is none.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -73,10 +73,7 @@ ProgressEvent = StageEvent | CandidateEvent | VoteEvent | RowsEvent
 Event = ProgressEvent | AnswerEvent
 
 _KINDS: dict[str, type[ProgressEvent]] = {
-    "stage": StageEvent,
-    "candidate": CandidateEvent,
-    "vote": VoteEvent,
-    "rows": RowsEvent,
+    kind.model_fields["event"].default: kind for kind in get_args(ProgressEvent)
 }
 
 

@@ -1,4 +1,4 @@
-"""Who asks: what a principal may do and see."""
+"""Who asks, what this principal may do and see, and whether the service can answer."""
 
 from __future__ import annotations
 
@@ -53,4 +53,17 @@ class PrincipalResponse(ResponseModel):
     limits: list[LimitResponse] = Field(description="Only those that are set.")
     hidden: list[HiddenResponse] = Field(
         description="At most 200 tables of each database. Hidden tables are not listed."
+    )
+
+
+class StatusResponse(ResponseModel):
+    """Whether questions can be answered, and by which model."""
+
+    ready: bool
+    parts: dict[str, Text] = Field(description="Part → `ok`, or its problem.")
+    model: Text = Field(description="The name of the language model.")
+    preparing: Text = Field(
+        "",
+        description="The database whose prompts the idle model reads in advance; empty if it reads "
+        "none.",
     )
