@@ -189,8 +189,9 @@ class AsyncClient:
     async def try_fix(self, id_: str, fix: TrialRequest) -> TrialResponse:
         """What the question of this feedback, or one of the exam, gets while the fix holds."""
         path, body = f"/feedback/{_quote(id_)}/trial", fix.model_dump()
-        timeout = wire.ENDLESS_TIMEOUT
-        return await self._call(TrialResponse, "POST", path, json=body, timeout=timeout)
+        return await self._call(
+            TrialResponse, "POST", path, json=body, timeout=wire.ENDLESS_TIMEOUT
+        )
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part; also if it is not ready."""
@@ -277,8 +278,7 @@ class AsyncClient:
         return await self._call(model, "GET", path, params=given)
 
     async def _call(self, model: type[_Model], method: str, path: str, **options: Any) -> _Model:
-        response = await self._send(method, path, **options)
-        return wire.read(model.model_validate, response)
+        return wire.read(model.model_validate, await self._send(method, path, **options))
 
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         with self._reach():

@@ -46,12 +46,9 @@ def _iterate(
     @wraps(method)
     def call(self: Client, /, *arguments: _P.args, **options: _P.kwargs) -> Iterator[_T]:
         items: Any = method(self._client, *arguments, **options)
+        end: Any = object()
         try:
-            while True:
-                try:
-                    item: _T = self._run(anext(items))
-                except StopAsyncIteration:
-                    return
+            while (item := self._run(anext(items, end))) is not end:
                 yield item
         finally:
             self._run(items.aclose())

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Request, Response
 from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
-from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
+from quorumsql.contract import QueryRequest, QueryResponse
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
     TranslatedResponse,
+    TranslateResponse,
 )
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, stream_answer

@@ -10,8 +10,6 @@ from quorumsql.contract.answers import (
     FailedResponse as FailedResponse,
     QueryResponse as QueryResponse,
     RefusedResponse as RefusedResponse,
-    TranslatedResponse as TranslatedResponse,
-    TranslateResponse as TranslateResponse,
     read_response as read_response,
 )
 from quorumsql.contract.requests import QueryRequest as QueryRequest
