@@ -37,7 +37,13 @@ from nl2sql.sql.names import fold_name
 MOST_THREADS = 4
 
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
-_COMPUTING = "SELECT schema_name, table_name FROM duckdb_tables() WHERE contains(sql, 'GENERATED')"
+_COMPUTING = """
+SELECT table_schema, table_name, read.column_name
+FROM information_schema.columns AS read
+JOIN information_schema.columns AS made USING (table_catalog, table_schema, table_name)
+WHERE made.is_generated = 'ALWAYS' AND contains(
+  lower(made.generation_expression), lower(replace(read.column_name, '"', '""')))
+"""
 _VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"
 
 Identity = tuple[int, int, int, int]
@@ -50,7 +56,7 @@ class OpenFile:
     ``identity`` distinguishes a file from its replacement. ``macros`` are the functions, in lower
     case, that the file defines: they take precedence over DuckDB's functions of the same name.
     ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
-    tables that may have generated columns; ``users`` the statements that use the file.
+    columns from which others may be generated; ``users`` the statements that use the file.
     """
 
     instance: duckdb.DuckDBPyConnection
@@ -154,8 +160,8 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
                 for schema, view, sql in instance.execute(_VIEWS).fetchall()
             }
             computing = frozenset(
-                fold_name(f"{schema}.{table}", "duckdb")
-                for schema, table in instance.execute(_COMPUTING).fetchall()
+                fold_name(".".join(names), "duckdb")
+                for names in instance.execute(_COMPUTING).fetchall()
             )
         except BaseException:
             instance.close()

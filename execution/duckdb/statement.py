@@ -8,8 +8,8 @@ columns of them that the guard found.
 
 Gaps: the first does not see what a view reads and calls; the second, a table for which the planner
 uses statistics (``count(*)``), filters that it drops because all rows pass, which tables and
-columns belong to a view that the query names, and from which columns a generated column is
-computed. The file and its views have the same owner, and nothing else is attached.
+columns belong to a view that the query names, and from which of these columns a generated
+one is computed. The file and its views have the same owner, and nothing else is attached.
 """
 
 from __future__ import annotations
@@ -151,18 +151,22 @@ def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | 
         is_known = fold_name(name, "duckdb") in known or known & file.views.keys()
         if catalog != ATTACHED or not is_known:
             return Diagnostic(_NOT_ALLOWED, f"The query would read the table {name}.")
-        if known & file.views.keys() or fold_name(name, "duckdb") in file.computing:
+        if known & file.views.keys():
             continue
         for column in leaf.columns:
-            if not _may_read(f"{name}.{column}", query):
+            if not _may_read(f"{name}.{column}", query, file):
                 return Diagnostic(_NOT_ALLOWED, f"The query would read the column {column}.")
     return None
 
 
-def _may_read(column: str, query: GuardedQuery) -> bool:
-    """Whether the guard found the column, or the struct of which this is a field."""
+def _may_read(column: str, query: GuardedQuery, file: OpenFile) -> bool:
+    """Whether the guard found the column, or the struct of which this is a field.
+
+    The columns from which others are generated pass too.
+    """
     folded = fold_name(column, "duckdb")
-    if query.reads is None or folded in query.reads:
+    if query.reads is None or folded in query.reads or folded in file.computing:
         return True
     # A name of several lines appears in the plan as several names.
-    return any(folded.startswith(f"{read}.") or "\n" in read for read in query.reads)
+    readable = query.reads | file.computing
+    return any(folded.startswith(f"{read}.") or "\n" in read for read in readable)

@@ -112,7 +112,7 @@ class NameResolver:
         self.dialect = catalog.dialect
         self.aliases_everywhere = self.dialect in ("sqlite", "duckdb")
         self.has_whole_rows = self.dialect in ("postgres", "duckdb")
-        self.cte_prefix = _find_prefix(self._hidden)
+        self.cte_prefix = f"{self._hidden.made_up_prefix}cte"
         self._columns: dict[str, dict[str, str]] = {}
 
     def fold(self, name: exp.Identifier) -> str:
@@ -175,12 +175,3 @@ class NameResolver:
 
     def _fold_stored(self, name: str) -> str:
         return name if self.dialect == "postgres" else fold_name(name, "sqlite")
-
-
-def _find_prefix(catalog: Catalog) -> str:
-    """A prefix with which no table name of the catalog begins."""
-    prefix = "_cte"
-    names = [fold_name(table.name, "sqlite") for table in catalog.tables]
-    while any(name.startswith(prefix) for name in names):
-        prefix += "_"
-    return prefix

@@ -35,6 +35,7 @@ class RoleView:
 
     def __init__(self, roles: tuple[Rules, ...], catalog: Catalog) -> None:
         self._roles = roles
+        self._whole = catalog
         self.catalog = _restrict(catalog, roles)
         self.resolver = NameResolver(self.catalog, catalog)
         self.restricted = len(self.catalog.tables) < len(catalog.tables) or not all(
@@ -78,7 +79,7 @@ class RoleView:
             wrapper = build_wrapper(
                 qualified,
                 self._roles,
-                self.catalog.dialect,
+                self._whole,
                 columns=columns,
                 expand=lambda table: expand_view(table, self.resolver, self.wrap),
             )

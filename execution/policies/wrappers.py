@@ -28,7 +28,7 @@ from execution.guard_dialects import READERS
 from execution.policies.parameters import name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
 from execution.sqlite.dialect import name_placeholders
-from nl2sql.catalog import Column, Table
+from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.sql.names import enquote, fold_name
 from nl2sql.sql.parsing import parse_one
 
@@ -54,14 +54,15 @@ ViewExpander = Callable[[Table], tuple[str, Sequence[Wrapper]]]
 def build_wrapper(
     qualified: str,
     roles: Sequence[Rules],
-    dialect: str,
+    catalog: Catalog,
     *,
     columns: frozenset[str] | None = None,
     expand: ViewExpander,
 ) -> Wrapper:
     """The wrapper of a table for principals with ``roles`` (those that see it, at least one).
 
-    ``columns`` are those that are needed, as the catalog spells them; None means all.
+    ``catalog`` is the whole one, also with what no role sees. ``columns`` are those that are
+    needed, as the catalog spells them; None means all.
 
     A row is visible if one of the roles sees it; a value if one of those that see the row shows it.
     """
@@ -70,19 +71,20 @@ def build_wrapper(
     direct = [rules for rules in seeing if not rules[qualified].expands]
     seeing = direct or seeing
     chosen = [rules[qualified] for rules in seeing]
-    conditions = [render_condition(rules, qualified, 0, dialect) for rules in seeing]
+    dialect, alias = catalog.dialect, f"{catalog.made_up_prefix}0"
+    conditions = [render_condition(rules, qualified, 0, catalog) for rules in seeing]
     table = chosen[0].table
     visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
     # A table without used columns, as in count(*), still has rows.
     needed = [col for col in visible if columns is None or col.name in columns] or visible[:1]
-    values = {col.name: _render_value(col, chosen, conditions, dialect) for col in visible}
-    outputs = ", ".join(_name_value(col, values[col.name]) for col in needed)
+    values = {col.name: _render_value(col, alias, chosen, conditions, dialect) for col in visible}
+    outputs = ", ".join(_name_value(col, alias, values[col.name]) for col in needed)
     condition = _join_or(conditions)
-    shows_all = all(values.get(col.name) == _name_column(col) for col in table.columns)
+    shows_all = all(values.get(col.name) == _name_column(col, alias) for col in table.columns)
     if condition:
         parents = [rules[hop.target] for rules in seeing for hop in rules[qualified].path]
         shows_all = shows_all and all(rule.shows_every_column for rule in parents)
-    order = "" if shows_all else _render_order(table, needed, values, dialect)
+    order = "" if shows_all else _render_order(table, alias, needed, values, dialect)
     if direct:
         source, reads = name_table(table), frozenset({qualified})
         reads |= {hop.target for rules in seeing for hop in rules[qualified].path}
@@ -90,14 +92,14 @@ def build_wrapper(
         query, inner = expand(table)
         source = f"({query})"
         reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
-    text = f"SELECT {outputs} FROM {source} AS _0"
+    text = f"SELECT {outputs} FROM {source} AS {alias}"
     if condition:
         text += f" WHERE {condition}"
     text += order
     if condition and dialect == "postgres":
         # From the same table, so that every column keeps its exact type.
         first = f"({text})" if order else text
-        text = f"{first} UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
+        text = f"{first} UNION ALL SELECT {outputs} FROM {source} AS {alias} WHERE FALSE"
     # Without a limit SQLite leaves out the order.
     if condition or (order and dialect == "sqlite"):
         text += f" {_BARRIER[dialect]}"
@@ -114,25 +116,25 @@ def _join_or(conditions: Sequence[str]) -> str:
     return " OR ".join(f"({condition})" for condition in distinct)
 
 
-def render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> str:
-    """The condition for the visible rows of the table, with slots; its alias is ``_depth``."""
-    rule = rules[qualified]
+def render_condition(rules: Rules, qualified: str, depth: int, catalog: Catalog) -> str:
+    """The condition for the visible rows of the table, with slots; its alias ends in ``depth``."""
+    rule, prefix = rules[qualified], catalog.made_up_prefix
     if rule.filter is not None:
-        return render_filter(rule.filter, f"_{depth}", dialect)
+        return render_filter(rule.filter, f"{prefix}{depth}", catalog.dialect)
     if rule.inherits is None:
         return ""
     key = rule.inherits
     parent = rules[key.target]
     inner = depth + 1
     links = [
-        f"_{inner}.{enquote(theirs)} = _{depth}.{enquote(ours)}"
+        f"{prefix}{inner}.{enquote(theirs)} = {prefix}{depth}.{enquote(ours)}"
         for ours, theirs in zip(key.columns, key.target_columns, strict=True)
     ]
-    condition = render_condition(rules, key.target, inner, dialect)
+    condition = render_condition(rules, key.target, inner, catalog)
     if condition:
         links.append(f"({condition})")
     where = " AND ".join(links)
-    return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS _{inner} WHERE {where})"
+    return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS {prefix}{inner} WHERE {where})"
 
 
 def render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:
@@ -162,12 +164,14 @@ def _render_membership(value: exp.Expr, slot: exp.Var, dialect: str) -> exp.Expr
 
 
 def _render_order(
-    table: Table, needed: Sequence[Column], values: Mapping[str, str], dialect: str
+    table: Table, alias: str, needed: Sequence[Column], values: Mapping[str, str], dialect: str
 ) -> str:
     """An order that depends on nothing but ``values``, by column; empty where none is needed."""
     if dialect == "duckdb":
         return ""
-    key = [_name_column(column) for column in table.columns if column.name in table.primary_key]
+    key = [
+        _name_column(column, alias) for column in table.columns if column.name in table.primary_key
+    ]
     if not key or not frozenset(key) <= frozenset(values.values()):
         key = [values[column.name] for column in needed]
         if dialect == "postgres":
@@ -176,23 +180,23 @@ def _render_order(
     return f" ORDER BY {', '.join(key)}"
 
 
-def _name_column(column: Column) -> str:
-    return f"_0.{enquote(column.name)}"
+def _name_column(column: Column, alias: str) -> str:
+    return f"{alias}.{enquote(column.name)}"
 
 
-def _name_value(column: Column, value: str) -> str:
-    return value if value == _name_column(column) else f"{value} AS {enquote(column.name)}"
+def _name_value(column: Column, alias: str, value: str) -> str:
+    return value if value == _name_column(column, alias) else f"{value} AS {enquote(column.name)}"
 
 
 def _render_value(
-    column: Column, rules: Sequence[TableRule], conditions: Sequence[str], dialect: str
+    column: Column, alias: str, rules: Sequence[TableRule], conditions: Sequence[str], dialect: str
 ) -> str:
     shown = [
         condition
         for rule, condition in zip(rules, conditions, strict=True)
         if column in rule.columns and column.name not in rule.masks
     ]
-    value = _name_column(column)
+    value = _name_column(column, alias)
     if len(shown) == len(rules) or "" in shown:
         return value
     hidden = render_null(column, dialect)

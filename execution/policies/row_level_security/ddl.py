@@ -154,8 +154,8 @@ class _RowSecurityBuilder:
 
     def __init__(self, compiled: CompiledPolicy) -> None:
         self._attributes: Mapping[str, Attribute] = compiled.policy.attributes
+        self._catalog = compiled.catalog
         self._database = compiled.catalog.database
-        self._search_path = compiled.catalog.search_path
         self._tables = compiled.catalog.tables
         self._roles = {
             name_database_role(self._database, name): rules
@@ -179,7 +179,7 @@ class _RowSecurityBuilder:
         used = (schema for rules in self._roles.values() for schema in _list_schemas(rules))
         schemas = dict.fromkeys((*withdrawn, *used))
         statements = [
-            *build_preamble(self._search_path),
+            *build_preamble(self._catalog.search_path),
             ScriptStatement(
                 render_clearing(group, self._roles), "Removes what an earlier run made."
             ),
@@ -238,15 +238,16 @@ class _RowSecurityBuilder:
         if rule.inherits is None:
             return ""
         key, parent = rule.inherits, rules[rule.inherits.target].table
+        alias = f"{self._catalog.made_up_prefix}1"
         conditions = [
             # With its schema, since an alias could have the same name.
-            f"_1.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"
+            f"{alias}.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"
             for ours, theirs in zip(key.columns, key.target_columns, strict=True)
         ]
         if parent.qualified not in self._guarded_names:
-            conditions.append(f"({render_condition(rules, parent.qualified, 1, 'postgres')})")
+            conditions.append(f"({render_condition(rules, parent.qualified, 1, self._catalog)})")
         where = fill_from_settings(" AND ".join(conditions), self._attributes)
-        return f"EXISTS (SELECT 1 FROM {name_table(parent)} AS _1 WHERE {where})"
+        return f"EXISTS (SELECT 1 FROM {name_table(parent)} AS {alias} WHERE {where})"
 
     # -- columns -------------------------------------------------------------------------------
 

@@ -15,16 +15,21 @@ import pyarrow
 import pytest
 
 from execution.allowlists import load_allowlist
+from execution.duckdb.database import DuckDbDatabase
 from execution.duckdb.second_check import (
     check_grammar,
     check_statement,
     list_functions,
     open_parser,
 )
-from execution.guard.guard import SqlGuard
+from execution.guard.guard import SqlGuard, guard_query
+from execution.policies.access import Access, CompiledPolicy
+from execution.policies.policy_file import parse_policy
 from nl2sql.results.equivalence import are_equivalent
-from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
-from tests.execution.duckdb.shop import ExposedShop
+from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
+from tests.execution.duckdb.shop import LIMITS, ExposedShop, write
+from tests.execution.expecting import expect
 from tests.fakes import FakeCatalogs
 from tests.golden import Pair, load_pairs
 
@@ -40,6 +45,40 @@ async def guard(exposed: ExposedShop, sql: str) -> GuardedQuery:
     verdict = await judge(exposed, sql)
     assert not isinstance(verdict, Violation), verdict
     return verdict
+
+
+# Columns like the names that the guard makes up, and a generated one, which no plan names.
+_NAMESAKES = """
+CREATE TABLE people (id INTEGER PRIMARY KEY, country VARCHAR, "_1" STRUCT(person_id INTEGER));
+CREATE TABLE bills (id INTEGER PRIMARY KEY, person_id INTEGER REFERENCES people (id),
+  "_0" STRUCT(bill_id INTEGER), "_CTE1" INTEGER, half INTEGER, hidden INTEGER,
+  whole INTEGER GENERATED ALWAYS AS (half * 2));
+CREATE TABLE parts (id INTEGER, bill_id INTEGER REFERENCES bills (id));
+INSERT INTO people VALUES (1, 'DE', {'person_id': 1}), (2, 'FR', {'person_id': 2});
+INSERT INTO bills VALUES (10, 1, {'bill_id': 10}, 0, 4, 5), (20, 2, {'bill_id': 20}, 0, 6, 7);
+INSERT INTO parts VALUES (1, 10), (2, 20), (3, 20);
+"""
+
+
+async def test_no_column_is_called_like_an_alias_of_the_guard(tmp_path: Path) -> None:
+    path = tmp_path / "bills.duckdb"
+    write(path, _NAMESAKES)
+    role = {"tables": {"visible": "*"}, "row_filters": {"main.people": "country = 'DE'"}}
+    policy = parse_policy({"version": 1, "roles": {"clerk": role}})
+    access = CompiledPolicy(policy, read_duckdb_catalog(path, database="bills")).access(
+        Principal("tester", ("clerk",))
+    )
+    database = DuckDbDatabase("bills", path, LIMITS)
+    for sql, row in (
+        ("WITH c AS (FROM parts) SELECT id FROM c", (1,)),
+        ("SELECT whole FROM bills", (8,)),
+    ):
+        query = expect(GuardedQuery, guard_query(sql, expect(Access, access)))
+        assert expect(ResultSet, await database.execute(query, 9)).rows == (row,)
+        # Should the guard err, the last check sees that a column is read that it did not find.
+        astray = replace(query, sql="SELECT hidden FROM main.bills", tables=("main.bills",))
+        assert expect(Diagnostic, await database.execute(astray, 9)).sqlstate == "42501"
+    await database.close()
 
 
 async def test_a_comment_within_a_comment_hides_nothing(exposed: ExposedShop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +65,18 @@ def test_a_role_that_sees_every_row_shows_every_value_that_it_shows() -> None:
         'SELECT CASE WHEN _0."id" = ANY(CAST($1 AS bigint[])) THEN _0."name" ELSE '
         'CAST(NULL AS text) END AS "name" FROM "sales"."customers" AS _0 ORDER BY _0."id"'
     )
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_names_of_the_catalog_are_none_that_the_guard_makes_up(dialect: str) -> None:
+    shop = replace(
+        SHOP, dialect=dialect, tables=(*SHOP.tables, build_table("hid.x", "_0 int", "__CTE7 int"))
+    )
+    compiled = compile_shop(shop, **TWO_ROLES)
+    query = "WITH c AS (SELECT id FROM customers) SELECT id FROM c"
+    verdict = expect(GuardedQuery, guard_query(query, find_access("clerk", compiled=compiled)))
+    found = set(re.findall(r"\b_+(?:cte)?[0-9]+", verdict.sql))
+    assert found == {"___0", "___cte1"}
 
 
 def test_a_list_is_written_as_each_database_takes_it() -> None:
