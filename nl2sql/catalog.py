@@ -18,12 +18,16 @@ from nl2sql.words import split_words
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``type`` is the server's own spelling, for example ``numeric(12,2)``."""
+    """One column. ``type`` is the server's own spelling, for example ``numeric(12,2)``.
+
+    ``reads`` are the table's columns that a generated one is computed from, or more of them.
+    """
 
     name: str
     type: str
     nullable: bool = True
     comment: str = ""
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class ForeignKey:
 class Table:
     """One table or view. ``schema.name`` is its identity everywhere in the pipeline.
 
-    ``definition`` is a view's query with schema-qualified tables; empty if unknown.
+    ``definition`` is a view's query with schema-qualified tables; empty if unknown. ``ancestors``
+    are the tables, qualified, in which this one's rows are found too (PostgreSQL's INHERITS).
     """
 
     schema: str
@@ -56,6 +61,7 @@ class Table:
     comment: str = ""
     kind: str = "table"
     definition: str = ""
+    ancestors: tuple[str, ...] = ()
 
     @property
     def qualified(self) -> str:

@@ -4,11 +4,15 @@ A table without a row filter inherits one over its foreign keys, over any number
 visible if the row that it refers to is visible, so a row whose foreign key is NULL is not. The key
 to follow is derived from the catalog; if several lead to a filter, the policy must name one.
 
+What a role may not read in a column it may not read elsewhere: a generated column is withheld with
+those that it is computed from, and under PostgreSQL's INHERITS a column with its namesakes.
+
 Knows nothing of SQL that runs: ``wrappers.py`` renders the rules.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -58,6 +62,8 @@ class TableRule:
 
 
 Rules = Mapping[str, TableRule]
+# Qualified table and column.
+_Place = tuple[str, str]
 
 
 def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRule]]:
@@ -70,8 +76,9 @@ def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRu
         problems.append(f"database: it is for {policy.database!r}, not {catalog.database!r}")
     problems += _find_unknown("shared", policy.shared, catalog)
     roles = {}
+    shown_by = _find_showing(catalog)
     for name, role in policy.roles.items():
-        builder = _RoleBuilder(policy, role, catalog)
+        builder = _RoleBuilder(policy, role, catalog, shown_by)
         roles[name] = builder.build()
         problems += [f"roles.{name}.{problem}" for problem in builder.problems]
     if problems:
@@ -98,6 +105,23 @@ def _find_unknown(where: str, names: Iterable[str], catalog: Catalog) -> list[st
     return [f"{where}: there is no table {name}" for name in names if catalog.table(name) is None]
 
 
+def _find_showing(catalog: Catalog) -> dict[_Place, list[_Place]]:
+    """Column → the columns that show its values."""
+    found: dict[_Place, list[_Place]] = defaultdict(list)
+    for table in catalog.tables:
+        parents = [parent for name in table.ancestors if (parent := catalog.table(name))]
+        for column in table.columns:
+            here = (table.qualified, column.name)
+            for name in column.reads:
+                found[table.qualified, name].append(here)
+            for parent in parents:
+                if parent.column(column.name):
+                    there = (parent.qualified, column.name)
+                    found[here].append(there)
+                    found[there].append(here)
+    return found
+
+
 def _find_leading(
     rules: Rules,
     keys: Mapping[str, ForeignKey],
@@ -122,10 +146,17 @@ def _find_leading(
 class _RoleBuilder:
     """Builds the rules of one role and collects its problems."""
 
-    def __init__(self, policy: Policy, role: RolePolicy, catalog: Catalog) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        role: RolePolicy,
+        catalog: Catalog,
+        shown_by: Mapping[_Place, list[_Place]],
+    ) -> None:
         self._policy = policy
         self._role = role
         self._catalog = catalog
+        self._shown_by = shown_by
         self.problems: list[str] = []
 
     def build(self) -> dict[str, TableRule]:
@@ -155,6 +186,7 @@ class _RoleBuilder:
             del rules[name]
         self._add_filters(rules)
         self._add_inheritance(rules)
+        self._check_ancestors(rules)
         return self._settle_views(rules)
 
     def _find_visible(self) -> list[Table]:
@@ -169,8 +201,9 @@ class _RoleBuilder:
         names -= set(tables.hidden)
         return [table for table in self._catalog.tables if table.qualified in names]
 
-    def _find_columns(self, where: str, names: Iterable[str]) -> set[tuple[str, str]]:
-        found = set()
+    def _find_columns(self, where: str, names: Iterable[str]) -> set[_Place]:
+        """The named columns, and all that show their values."""
+        found: set[_Place] = set()
         for name in names:
             qualified, _, column = name.rpartition(".")
             table = self._catalog.table(qualified)
@@ -178,6 +211,11 @@ class _RoleBuilder:
                 self.problems.append(f"{where}: there is no column {name}")
             else:
                 found.add((qualified, column))
+        pending = list(found)
+        while pending:
+            more = set(self._shown_by.get(pending.pop(), ())) - found
+            found |= more
+            pending += more
         return found
 
     def _add_filters(self, rules: dict[str, TableRule]) -> None:
@@ -285,6 +323,17 @@ class _RoleBuilder:
             path.append(keys[name])
             name = keys[name].target
         return tuple(path)
+
+    def _check_ancestors(self, rules: Rules) -> None:
+        """A table's rows are found in its ancestors too: neither may show what the other hides."""
+        for name, rule in rules.items():
+            for other in rule.table.ancestors:
+                if other in rules and rules[other].shows_every_row != rule.shows_every_row:
+                    opened, kept = (name, other) if rule.shows_every_row else (other, name)
+                    self.problems.append(
+                        f"{opened} would show rows that are filtered in {kept}, as {name} INHERITS "
+                        f"from {other}: give it a row filter or an inherit entry too, or hide it"
+                    )
 
     # -- views ---------------------------------------------------------------------------------
 

@@ -8,8 +8,9 @@ a table or column is not indexed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from nl2sql.catalog import Catalog, ForeignKey, Skipped, Table
 from nl2sql.sql.names import fold_name, quote_name
@@ -54,6 +55,24 @@ def assemble_catalog(
             broken.append(Skipped("foreign key", name, "one of its columns is not indexed"))
     everything = (*skipped, *ambiguous, *broken)
     return Catalog(database, kept, tuple(complete), search_path, dialect, skipped=everything)
+
+
+def find_reads(expression: str, columns: Collection[str]) -> tuple[str, ...]:
+    """The columns that a generated column may be computed from: all that the expression names.
+
+    All of them if it counts columns, as DuckDB's ``#1`` does.
+
+    >>> find_reads('price * "per cent"', ["id", "Price", "per cent"]), find_reads("#1", ["id"])
+    (('Price', 'per cent'), ('id',))
+    """
+    if re.search(r"#\s*\d", expression):
+        return tuple(columns)
+    text = expression.replace('""', '"').replace("``", "`")
+    return tuple(
+        name
+        for name in columns
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+    )
 
 
 def _spell(names: Iterable[str], table: Table, dialect: str) -> tuple[str, ...]:

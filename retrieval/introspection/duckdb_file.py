@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -35,7 +37,7 @@ from nl2sql.sql.column_kinds import TEXTS
 from nl2sql.sql.names import enquote
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case
-from retrieval.introspection.assembly import assemble_catalog
+from retrieval.introspection.assembly import assemble_catalog, find_reads
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -60,7 +62,8 @@ SELECT schema_name, view_name, coalesce(comment, ''), coalesce(sql, '') FROM duc
 """
 
 _COLUMNS = f"""
-SELECT schema_name, table_name, column_name, data_type, is_nullable, coalesce(comment, '')
+SELECT schema_name, table_name, column_name, data_type, is_nullable, coalesce(comment, ''),
+       coalesce(generation_expression, '')
   FROM duckdb_columns()
  WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, table_name, column_index
 """
@@ -188,8 +191,17 @@ def _read_schema(
 ) -> tuple[list[Table], list[ForeignKey], dict[tuple[str, str], Skipped]]:
     """Tables and keys of all schemas, and the views that do not work. Raises duckdb.Error."""
     columns: dict[tuple[str, str], list[Column]] = defaultdict(list)
-    for schema, table, name, kind, nullable, comment in connection.execute(_COLUMNS).fetchall():
-        columns[schema, table].append(Column(name, _clean(kind), nullable, _clean(comment)))
+    for (schema, table), rows in groupby(
+        connection.execute(_COLUMNS).fetchall(), key=itemgetter(0, 1)
+    ):
+        described = list(rows)
+        table_columns = [name for _, _, name, *_ in described]
+        columns[schema, table] = [
+            Column(
+                name, _clean(kind), nullable, _clean(comment), find_reads(computed, table_columns)
+            )
+            for _, _, name, kind, nullable, comment, computed in described
+        ]
     constraints = connection.execute(_KEYS).fetchall()
     primary = {
         (schema, table): tuple(own)

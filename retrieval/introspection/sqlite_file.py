@@ -22,12 +22,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from sqlglot import tokenize
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
 from nl2sql.catalog import Catalog, Column, ForeignKey, Skipped, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
 from nl2sql.sql.column_kinds import Kind
-from nl2sql.sql.names import build_sqlite_uri
-from retrieval.introspection.assembly import assemble_catalog
+from nl2sql.sql.names import build_sqlite_uri, fold_name
+from retrieval.introspection.assembly import assemble_catalog, find_reads
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -40,14 +44,15 @@ _SCHEMA = "main"
 
 _TABLES = r"""
 SELECT t.name, t.type, coalesce(s.sql, '')
-  FROM pragma_table_list t LEFT JOIN sqlite_master s ON s.name = t.name AND s.type = 'view'
+  FROM pragma_table_list t LEFT JOIN sqlite_master s ON s.name = t.name AND s.type = t.type
  WHERE t.schema = 'main' AND t.type IN ('table', 'view', 'virtual')
    AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
  ORDER BY t.name
 """
 
 _COLUMNS = """
-SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
+SELECT name, type, "notnull", pk, hidden > 1 FROM pragma_table_xinfo(?, 'main')
+ WHERE hidden <> 1 ORDER BY cid
 """
 
 _FOREIGN_KEYS = """
@@ -160,13 +165,19 @@ def _read_table(
             raise
         skipped.append(Skipped(kind, qualified, "it does not work", str(error)))
         return None
+    names = [row[0] for row in rows]
     unreadable = [row[0] for row in rows if _UNREADABLE in row[0]]
     skipped += [
         Skipped("column", f"{qualified}.{column}", "its name is not UTF-8") for column in unreadable
     ]
     columns = tuple(
-        Column(name=column, type=declared, nullable=not not_null)
-        for column, declared, not_null, _ in rows
+        Column(
+            name=column,
+            type=declared,
+            nullable=not not_null,
+            reads=find_reads(_find_expression(sql, column), names) if is_generated else (),
+        )
+        for column, declared, not_null, _, is_generated in rows
         if column not in unreadable
     )
     if not columns:
@@ -181,6 +192,26 @@ def _read_table(
         kind=kind,
         definition=_read_definition(sql),
     )
+
+
+def _find_expression(sql: str, column: str) -> str:
+    """What CREATE TABLE says of the column after its name; all of ``sql`` if that is not found."""
+    parts: list[list[Token]] = []
+    depth = 0
+    try:
+        for token in tokenize(sql, read="sqlite"):
+            kind = token.token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            if depth == 1 and kind in (TokenType.L_PAREN, TokenType.COMMA):
+                parts.append([])
+            elif parts:
+                parts[-1].append(token)
+    except SqlglotError:
+        return sql
+    for name, *rest in filter(None, parts):
+        if rest and fold_name(name.text, "sqlite") == fold_name(column, "sqlite"):
+            return sql[rest[0].start : rest[-1].end + 1]
+    return sql
 
 
 def _read_definition(sql: str) -> str:

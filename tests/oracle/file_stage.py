@@ -204,7 +204,13 @@ class FileStage(Stage):
     def copy(self, principal: Principal) -> FileCopy:
         """The principal's own file in all its forms. Raises sqlite3.Error, duckdb.Error."""
         catalog = self.subject.catalog
-        roles = list_grants(self.subject.policy, principal, catalog.tables, self._dialect)
+        roles = list_grants(
+            self.subject.policy,
+            principal,
+            catalog.tables,
+            self._dialect,
+            generated=self.subject.generated,
+        )
         sessions = []
         for form in FORMS[self._dialect]:
             path = self._name_file(principal, form)

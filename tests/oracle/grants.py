@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -85,10 +86,12 @@ def list_grants(
     dialect: str,
     *,
     derived: Mapping[str, Mapping[str, Any]] | None = None,
+    generated: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Grants]:
     """One mapping for each role of the principal's; ``tables`` are all there are, views too.
 
-    ``derived`` has by role the inheritance that a policy leaves to be found out. Raises ValueError
+    ``derived`` has by role the inheritance that a policy leaves to be found out, ``generated`` by
+    qualified name the columns of its table that one is computed from. Raises ValueError
     for a filtered role that says nothing of a visible table, KeyError for an attribute that the
     principal lacks.
     """
@@ -96,8 +99,20 @@ def list_grants(
     for name in principal.roles:
         role = policy["roles"][name]
         inherit = role.get("inherit", {}) | (derived or {}).get(name, {})
+        withheld = {
+            key: [
+                *role.get(key, ()),
+                *(
+                    column
+                    for column, inputs in generated.items()
+                    for name in inputs
+                    if f"{column.rpartition('.')[0]}.{name}" in role.get(key, ())
+                ),
+            ]
+            for key in ("hidden_columns", "masked_columns")
+        }
         reader = _RoleReader(
-            {**role, "inherit": inherit}, policy.get("shared", ()), principal, dialect
+            {**role, **withheld, "inherit": inherit}, policy.get("shared", ()), principal, dialect
         )
         found.append(reader.list_grants(tables))
     return found

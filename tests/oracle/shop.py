@@ -30,6 +30,12 @@ PRINCIPALS = {
     for dialect, described in _DESCRIBED.items()
 }
 
+GENERATED = {
+    "sqlite": {"main.order_lines.double_quantity": ["quantity"]},
+    "duckdb": {"main.Orders.double_total": ["total"]},
+}
+"""What the shop's generated columns are computed from, by dialect."""
+
 
 @contextmanager
 def open_shop_file(dialect: str, folder: Path) -> Iterator[FileStage]:
@@ -42,7 +48,8 @@ def open_shop_file(dialect: str, folder: Path) -> Iterator[FileStage]:
     catalog = BUILD[dialect](path)
     policy = _DESCRIBED[dialect]
     golds = [(pair.title, pair.before) for pair in load_pairs(f"guard_{dialect}")]
-    stage = FileStage(path, Subject("shop", catalog, policy, golds), folder)
+    subject = Subject("shop", catalog, policy, golds, generated=GENERATED[dialect])
+    stage = FileStage(path, subject, folder)
     try:
         yield stage
     finally:

@@ -109,7 +109,8 @@ class Subject:
 
     ``name`` is that of the database or file. ``catalog`` has the search path under which the
     queries resolve. ``derived`` is, by role and table, the inheritance that the policy does not
-    name, since the guard has to find it out.
+    name, since the guard has to find it out. ``generated`` has for each generated column of the
+    tables, by its qualified name, the columns that it is computed from, over all steps.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Subject:
     policy: Mapping[str, Any]
     golds: Sequence[tuple[str, str]]
     derived: Mapping[str, Mapping[str, Any]] | None = None
+    generated: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Stage(ABC):
@@ -192,4 +194,11 @@ class PostgresStage(Stage):
         """What the principal's roles see."""
         subject = self.subject
         tables = subject.catalog.tables
-        return list_grants(subject.policy, principal, tables, "postgres", derived=subject.derived)
+        return list_grants(
+            subject.policy,
+            principal,
+            tables,
+            "postgres",
+            derived=subject.derived,
+            generated=subject.generated,
+        )

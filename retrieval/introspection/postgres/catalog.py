@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.assembly import assemble_catalog
+from retrieval.introspection.assembly import assemble_catalog, find_reads
 from retrieval.introspection.postgres.skipped import (
     list_skipped_columns,
     list_skipped_schemas,
@@ -48,6 +48,15 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
                      FROM base JOIN pg_type b ON b.oid = type AND b.typtype <> 'd'
                  ) ELSE format_type(a.atttypid, a.atttypmod) END,
                  'nullable', NOT a.attnotnull,
+                 -- Partitions may compute a column otherwise.
+                 'reads', CASE WHEN a.attgenerated <> '' OR c.relkind = 'p' THEN (
+                   SELECT string_agg(pg_get_expr(e.adbin, e.adrelid), ' ')
+                     FROM pg_attribute g
+                     JOIN pg_attrdef e ON e.adrelid = g.attrelid AND e.adnum = g.attnum
+                    WHERE g.attname = a.attname AND g.attgenerated <> ''
+                      AND (g.attrelid = c.oid
+                           OR g.attrelid IN (SELECT relid FROM pg_partition_tree(c.oid)))
+                 ) END,
                  'comment', concat_ws('; ', col_description(c.oid, a.attnum), (
                    SELECT 'one of ' || string_agg(quote_literal(enumlabel), ', ' ORDER BY place)
                      FROM (SELECT enumlabel, enumsortorder AS place FROM pg_enum
@@ -62,7 +71,14 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
            AND NOT EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
                             WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))
-       )::text[] AS hidden
+       )::text[] AS hidden,
+       (WITH RECURSIVE above (oid) AS (
+          SELECT inhparent FROM pg_inherits WHERE inhrelid = c.oid
+          UNION
+          SELECT i.inhparent FROM pg_inherits i JOIN above ON i.inhrelid = above.oid)
+        SELECT array_agg(pn.nspname || '.' || p.relname ORDER BY p.oid)
+          FROM above JOIN pg_class p ON p.oid = above.oid
+          JOIN pg_namespace pn ON pn.oid = p.relnamespace)::text[] AS ancestors
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
@@ -207,7 +223,11 @@ def read_postgres_catalog(
 
 
 def _build_table(row: _Row) -> Table:
-    columns = tuple(Column(**column) for column in row["columns"])
+    names = [column["name"] for column in row["columns"]]
+    columns = tuple(
+        Column(**{**column, "reads": find_reads(column["reads"] or "", names)})
+        for column in row["columns"]
+    )
     key = tuple(row["primary_key"] or ())
     return Table(
         schema=row["schema"],
@@ -218,6 +238,7 @@ def _build_table(row: _Row) -> Table:
         comment=row["comment"],
         kind=_KINDS[row["kind"]],
         definition=row["definition"],
+        ancestors=tuple(row["ancestors"] or ()),
     )
 
 
