@@ -199,6 +199,21 @@ class Catalog:
         return found
 
     @cached_property
+    def shown_by(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """Qualified table and column → the columns that show its values too."""
+        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for table in self.tables:
+            for column in table.columns:
+                here = (table.qualified, column.name)
+                for name in column.reads:
+                    found.setdefault((table.qualified, name), []).append(here)
+                for ancestor in table.ancestors:
+                    if (parent := self.table(ancestor)) and parent.column(column.name):
+                        found.setdefault(here, []).append((ancestor, column.name))
+                        found.setdefault((ancestor, column.name), []).append(here)
+        return found
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over all fields but ``skipped``: equal fingerprints need no new index."""
         digest = hashlib.sha256(repr((self.database, self.dialect, self.search_path)).encode())

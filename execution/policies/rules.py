@@ -12,7 +12,6 @@ Knows nothing of SQL that runs: ``wrappers.py`` renders the rules.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -62,8 +61,6 @@ class TableRule:
 
 
 Rules = Mapping[str, TableRule]
-# Qualified table and column.
-_Place = tuple[str, str]
 
 
 def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRule]]:
@@ -76,9 +73,8 @@ def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRu
         problems.append(f"database: it is for {policy.database!r}, not {catalog.database!r}")
     problems += _find_unknown("shared", policy.shared, catalog)
     roles = {}
-    shown_by = _find_showing(catalog)
     for name, role in policy.roles.items():
-        builder = _RoleBuilder(policy, role, catalog, shown_by)
+        builder = _RoleBuilder(policy, role, catalog)
         roles[name] = builder.build()
         problems += [f"roles.{name}.{problem}" for problem in builder.problems]
     if problems:
@@ -105,23 +101,6 @@ def _find_unknown(where: str, names: Iterable[str], catalog: Catalog) -> list[st
     return [f"{where}: there is no table {name}" for name in names if catalog.table(name) is None]
 
 
-def _find_showing(catalog: Catalog) -> dict[_Place, list[_Place]]:
-    """Column → the columns that show its values."""
-    found: dict[_Place, list[_Place]] = defaultdict(list)
-    for table in catalog.tables:
-        parents = [parent for name in table.ancestors if (parent := catalog.table(name))]
-        for column in table.columns:
-            here = (table.qualified, column.name)
-            for name in column.reads:
-                found[table.qualified, name].append(here)
-            for parent in parents:
-                if parent.column(column.name):
-                    there = (parent.qualified, column.name)
-                    found[here].append(there)
-                    found[there].append(here)
-    return found
-
-
 def _find_leading(
     rules: Rules,
     keys: Mapping[str, ForeignKey],
@@ -146,17 +125,10 @@ def _find_leading(
 class _RoleBuilder:
     """Builds the rules of one role and collects its problems."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        role: RolePolicy,
-        catalog: Catalog,
-        shown_by: Mapping[_Place, list[_Place]],
-    ) -> None:
+    def __init__(self, policy: Policy, role: RolePolicy, catalog: Catalog) -> None:
         self._policy = policy
         self._role = role
         self._catalog = catalog
-        self._shown_by = shown_by
         self.problems: list[str] = []
 
     def build(self) -> dict[str, TableRule]:
@@ -201,9 +173,9 @@ class _RoleBuilder:
         names -= set(tables.hidden)
         return [table for table in self._catalog.tables if table.qualified in names]
 
-    def _find_columns(self, where: str, names: Iterable[str]) -> set[_Place]:
+    def _find_columns(self, where: str, names: Iterable[str]) -> set[tuple[str, str]]:
         """The named columns, and all that show their values."""
-        found: set[_Place] = set()
+        found: set[tuple[str, str]] = set()
         for name in names:
             qualified, _, column = name.rpartition(".")
             table = self._catalog.table(qualified)
@@ -213,7 +185,7 @@ class _RoleBuilder:
                 found.add((qualified, column))
         pending = list(found)
         while pending:
-            more = set(self._shown_by.get(pending.pop(), ())) - found
+            more = set(self._catalog.shown_by.get(pending.pop(), ())) - found
             found |= more
             pending += more
         return found

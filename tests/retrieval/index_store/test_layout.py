@@ -16,6 +16,7 @@ from retrieval.examples.pairs import Pair, read_pattern
 from retrieval.examples.parameters import Parameter
 from retrieval.examples.records import build_example
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample, fold_question
+from retrieval.index_store.indexed_database import hash_shape
 from retrieval.index_store.layout import read_steps
 from retrieval.index_store.store import IndexStore
 from tests.fakes import build_table
@@ -125,6 +126,16 @@ async def test_the_identity_of_examples_of_layout_16_is_that_of_new_ones(index_u
             )
     store = IndexStore(index_url)
     await store.prepare()
+    # Layout 18 has every index built again.
+    assert await store.heads() == []
+    with psycopg.connect(index_url) as connection:
+        connection.execute(
+            "INSERT INTO quorumsql.indexes VALUES ('shop', '', '', '', '', '{}', 1, 1, now(), '[]')"
+        )
+        connection.execute(
+            "INSERT INTO quorumsql.indexed_tables VALUES ('shop', 0, '{}', %s, %s)",
+            (table.qualified, hash_shape(table)),
+        )
     found = {each.id: each for each in await ExampleStore(store).list_examples("shop")}
     await store.close()
     assert set(found) == {example.id for example, _ in examples}
