@@ -279,6 +279,7 @@ def _rewrite(
         database=catalog.database,
         sql=sql,
         tables=tuple(sorted(reads or tables)),
+        named=tuple(sorted(tables)),
         predicates=tuple(
             f"{name}: {wrapper.predicate}"
             for name, wrapper in sorted(wrappers.items())

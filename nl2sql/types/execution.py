@@ -18,6 +18,7 @@ class GuardedQuery:
     """A query that passed the guard: the only thing the executor accepts.
 
     ``sql`` is the guard's own rendering, ``tables`` the physical tables it reads (qualified),
+    ``named`` those that the principal's own text names and that it may therefore be told,
     ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
     their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``row_rules`` pairs each
     table with hidden rows with its condition as the principal may read it, empty if it may not:
@@ -39,6 +40,7 @@ class GuardedQuery:
     tables: tuple[str, ...]
     predicates: tuple[str, ...] = ()
     params: tuple[object, ...] = ()
+    named: tuple[str, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()
     dialect: str = "postgres"
     restricted: bool = False

@@ -45,7 +45,6 @@ def build_services(
     """
     settings = wiring.settings
     identifier, meter, accounting = build_identity(settings, store)
-    feedback_store = FeedbackStore(store)
     probes: dict[str, Probe] = dict(stages.probes)
     if isinstance(engine, Probe):
         probes["engine"] = engine
@@ -68,7 +67,12 @@ def build_services(
         accounting=accounting,
     )
     review = ReviewService(
-        settings, feedback_store, stages.guard, accounting, stages.feedback, ExampleStore(store)
+        settings,
+        FeedbackStore(store),
+        stages.guard,
+        accounting,
+        stages.feedback,
+        ExampleStore(store),
     )
     page = PageServices(
         SchemaService(settings, queries, stages.directory, accounting),
@@ -81,7 +85,7 @@ def build_services(
         settings,
         queries,
         tools,
-        FeedbackService(settings, stages.feedback, queries.admission, feedback_store),
+        FeedbackService(settings, stages.feedback, queries.admission, review),
         page,
         identifier,
         meter,

@@ -68,7 +68,7 @@ def _render(answer: Answered) -> Response:
         cut=[list(cell) for cell in result.cut],
         ms=round(result.ms, 2),
         predicates=list_predicates(query) if query else [],
-        tables=list(query.tables) if query else [],
+        tables=list(query.named) if query else [],
         description=answer.description,
     )
     parts = render_with_rows(response, render_rows(result))

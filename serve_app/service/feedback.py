@@ -16,9 +16,10 @@ from quorumsql.contract.feedback import (
 )
 from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder
 from retrieval.examples.records import MOST_CHARS
-from retrieval.index_store.feedback_store import Feedback, FeedbackStore, build_note
+from retrieval.index_store.feedback_store import Feedback, build_note
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled
+from serve_app.service.review import ReviewService
 from serve_app.service.rights import may_review
 from serve_app.settings import Settings
 
@@ -27,13 +28,13 @@ from serve_app.settings import Settings
 class FeedbackService:
     """Checks feedback against the limits and passes it on.
 
-    ``reviews``: where a correction closes what was said of the same answer before.
+    In ``review`` a correction closes what was said of the same answer before.
     """
 
     settings: Settings
     taker: FeedbackRecorder
     admission: AdmissionController
-    reviews: FeedbackStore | None = None
+    review: ReviewService | None = None
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """Records the feedback and returns its outcome.
@@ -51,10 +52,8 @@ class FeedbackService:
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
         id_ = build_note(feedback, datetime.now(UTC)).id
-        if self.reviews and feedback.correction and receipt.outcome != "refused":
-            # What a reviewer corrects needs nobody to look at it again.
-            is_reviewer = may_review(self.settings, principal)
-            await self.reviews.close_corrected(id_, all_givers=is_reviewer)
+        if self.review and feedback.correction and receipt.outcome != "refused":
+            await self.review.close_corrected(id_, feedback)
         field = "correction" if feedback.correction else "sql"
         return _render_receipt(
             receipt, id_, field, self.settings.by_name[feedback.database].dialect

@@ -21,7 +21,7 @@ from retrieval.conversations import find_refused, identify_owner
 from retrieval.cursors import Id, Moment, read_cursor, write_cursor
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.example_store import ExampleStore, build_access_key
-from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore
+from retrieval.index_store.feedback_store import Feedback, FeedbackNote, FeedbackStore
 from serve_app.service.accounting import Accounting
 from serve_app.service.request_checks import NotFound
 from serve_app.service.review_entries import pair_sources, render_entry, render_source
@@ -93,6 +93,17 @@ class ReviewService:
         async with self.record(f"close_feedback: {id_}", principal):
             await self._find_shown(id_, principal)
             await self.store.close(id_, principal.name)
+
+    async def close_corrected(self, id_: str, feedback: Feedback) -> None:
+        """Marks as done what the correction with that id makes needless to look at again.
+
+        A reviewer's does so for everybody's feedback, if the reviewer may run the wrong query too.
+        """
+        query = (feedback.database, feedback.sql)
+        is_shown = feedback.is_reviewed and not await find_refused(
+            self.guard, {query}, feedback.principal
+        )
+        await self.store.close_corrected(id_, all_givers=is_shown)
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
         """Takes back feedback that the principal gave, or is shown as a reviewer.

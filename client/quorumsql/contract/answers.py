@@ -192,7 +192,7 @@ class RunResponse(ResultPage):
     sql: Text = Field(description="The query as it was sent.")
     ms: float = Field(description="How long the database took.")
     predicates: list[Text] = Field(description=PREDICATES)
-    tables: list[Text] = Field(description="The tables that the query reads.")
+    tables: list[Text] = Field(description="The tables that the query names.")
     description: Text = Field("", description="What the query asks for, in words from the query.")
 
 

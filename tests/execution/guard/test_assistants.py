@@ -94,6 +94,7 @@ async def test_a_row_filter_reads_tables_that_are_not_shown() -> None:
     assert isinstance(query, GuardedQuery)
     assert query == await guard.guard("shop", "SELECT quantity FROM order_lines", CLERK)
     assert "sales.customers" in query.tables
+    assert query.named == ("sales.order_lines",)
     assert await find_code(guard, "SELECT id FROM customers", CLERK) == "not_permitted"
 
 

@@ -190,6 +190,16 @@ async def test_a_correction_by_a_reviewer_closes_what_it_corrects(service: PageS
     assert (await service.send("ada", "DELETE", f"/feedback/{id_}")).status_code == 404
 
 
+async def test_a_reviewer_closes_nothing_of_others_that_it_is_not_shown(
+    service: PageService,
+) -> None:
+    await judge(service, "ada", "What is paid?", PAY)
+    await judge(service, "ravi", "What is paid?", PAY)
+    await judge(service, "ravi", "What is paid?", PAY, correction=COUNT)
+    found = {each["given_by"]: each["correction"] for each in await list_entries(service, "ada")}
+    assert found == {"ada": "", "ravi": COUNT}
+
+
 async def test_feedback_is_taken_back_by_its_giver_and_by_reviewers(service: PageService) -> None:
     id_ = await judge(service, "mia", "How many?", correction=ACTIVE)
     # cleo sees the same as mia, but is not mia.

@@ -33,6 +33,9 @@ async def test_a_query_gives_ones_own_rows_and_says_what_the_policy_added(
     assert bodies["ada"]["predicates"] == []
     assert (mia["truncated"], mia["cut"]) == (False, [])
     assert mia["ms"] > 0
+    # Its rows are those of the department's employees.
+    absences = (await service.run("mia", "SELECT count(*) FROM absences")).json()
+    assert absences["tables"] == ["hr.absences"]
 
 
 async def test_nobody_but_the_token_says_who_asks(service: PageService) -> None:
