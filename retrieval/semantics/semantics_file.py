@@ -21,7 +21,9 @@ from nl2sql.yaml_file import read_yaml, suggest_key
 
 # Names are shown in prompts and answers, so they are plain words on one line.
 _Name = Annotated[str, Field(max_length=60, pattern=r"^\w[\w &/%.'-]*$")]
-_Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f`]*$")]
+# Control characters, and those that turn the direction of the text behind them.
+NO_TEXT = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+_Line = Annotated[str, Field(max_length=300, pattern=rf"^[^{NO_TEXT}`]*$")]
 _Sql = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^`]*$")]
 
 SECTIONS = ("measures", "dimensions", "filters")
@@ -156,7 +158,9 @@ def read_problem(problem: Any) -> Problem:
         text = "a name is at most 60 letters, digits, spaces and the signs & / % . ' -"
         return Problem(place, text)
     if kind == "string_pattern_mismatch":
-        return Problem(place, "write it on one line and without the sign `")
+        return Problem(
+            place, "write it on one line, without control characters and without the sign `"
+        )
     return Problem(place, problem["msg"].removeprefix("Value error, "))
 
 

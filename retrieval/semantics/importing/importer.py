@@ -23,6 +23,7 @@ from retrieval.semantics.importing.dbt import read_dbt
 from retrieval.semantics.importing.mdl import read_mdl
 from retrieval.semantics.importing.models import Cube, LeftOut, Meaning, MeaningReader, Member
 from retrieval.semantics.semantics_file import (
+    NO_TEXT,
     SECTIONS,
     Semantics,
     SemanticsFile,
@@ -71,7 +72,7 @@ def import_definitions(
             continue
         if reason := cube.find_unknown():
             left_out.append(LeftOut(cube.name, reason))
-        if text := _shorten(cube.description):
+        if cube.public and (text := _shorten(cube.description)):
             descriptions.setdefault(table, text)
         for section, member in ((key, each) for key in SECTIONS for each in getattr(cube, key)):
             what = f"{cube.name}.{member.name}"
@@ -97,7 +98,7 @@ def import_definitions(
 
 def _shorten(text: str) -> str:
     """A description on one line, as long as the file allows."""
-    return shorten(text.replace("`", "'"), _LONGEST, placeholder=" …")
+    return re.sub(f"[{NO_TEXT}]", "", shorten(text.replace("`", "'"), _LONGEST, placeholder=" …"))
 
 
 def _read_file(path: Path, left_out: list[LeftOut]) -> list[Cube]:

@@ -73,6 +73,10 @@ def test_a_problem_is_described_with_its_line(tmp_path: Path) -> None:
             "a name is at most 60",
         ),
         ({"version": 1, "filters": {"a": "x.y = '```'"}}, "without the sign `"),
+        *(
+            ({"version": 1, "descriptions": {"t": f"a{sign}b"}}, "without control characters")
+            for sign in "\n\x1b\x7f\x9b\u2028\u202e\u2066"
+        ),
     ],
 )
 def test_what_is_wrong_is_said(value: Any, expected: str) -> None:
