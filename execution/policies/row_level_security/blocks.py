@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 
 from nl2sql.errors import PolicyError
 from nl2sql.sql.names import enquote, quote_literal
@@ -40,65 +41,6 @@ _CHECK_VERSION = """BEGIN
   END IF;
 END"""
 
-# The order matters: dependent objects are dropped first.
-_CLEAR = """DECLARE
-  member record;
-  found record;
-BEGIN
-  FOR member IN {members}
-  LOOP
-    FOR found IN
-      SELECT p.polname, n.nspname, c.relname
-        FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
-        JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE p.polname = member.rolname AND member.oid = ANY (p.polroles)
-    LOOP
-      EXECUTE format('DROP POLICY %I ON %I.%I', found.polname, found.nspname, found.relname);
-    END LOOP;
-    FOR found IN
-      SELECT DISTINCT n.nspname, c.relname
-        FROM pg_shdepend d JOIN pg_class c ON c.oid = d.objid
-        JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND d.classid = 'pg_class'::regclass AND d.deptype = 'a'
-         AND d.refclassid = 'pg_authid'::regclass AND d.refobjid = member.oid
-    LOOP
-      EXECUTE format('REVOKE ALL ON %I.%I FROM %I', found.nspname, found.relname, member.rolname);
-    END LOOP;
-    FOR found IN
-      SELECT n.nspname
-        FROM pg_shdepend d JOIN pg_namespace n ON n.oid = d.objid
-       WHERE d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND d.classid = 'pg_namespace'::regclass AND d.deptype = 'a'
-         AND d.refclassid = 'pg_authid'::regclass AND d.refobjid = member.oid
-    LOOP
-      EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', found.nspname, member.rolname);
-    END LOOP;
-    IF member.rolname <> ALL (ARRAY[{kept}]::text[]) THEN
-      BEGIN
-        EXECUTE format('DROP ROLE %I', member.rolname);
-      EXCEPTION WHEN dependent_objects_still_exist THEN
-        RAISE WARNING 'the role % stays: something else needs it, perhaps in another database',
-          member.rolname;
-      END;
-    END IF;
-  END LOOP;
-  -- The table had no policies of its own; those of another set of roles may still be there.
-  FOR found IN
-    SELECT n.nspname, c.relname
-      FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
-      JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE p.polname = {others}
-       AND NOT EXISTS (SELECT FROM pg_policy o
-                        WHERE o.polrelid = c.oid AND starts_with(o.polname, 'quorumsql_')
-                          AND o.polname <> p.polname)
-  LOOP
-    EXECUTE format('DROP POLICY %I ON %I.%I', {others}, found.nspname, found.relname);
-    EXECUTE format('ALTER TABLE %I.%I NO FORCE ROW LEVEL SECURITY', found.nspname, found.relname);
-    EXECUTE format('ALTER TABLE %I.%I DISABLE ROW LEVEL SECURITY', found.nspname, found.relname);
-  END LOOP;
-END"""
-
 _DROP_GROUP = """BEGIN
   IF EXISTS (SELECT FROM pg_roles g WHERE g.rolname = {group}
               AND starts_with(shobj_description(g.oid, 'pg_authid'), {comment}))
@@ -117,21 +59,14 @@ _MAKE = """IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role}) THEN
       'the role %I already exists and was not made for this policy and reader', {role});
   END IF;"""
 
-_MAKE_ROLES = """DECLARE
-  wanted text;
-BEGIN
-  {make}
-  FOREACH wanted IN ARRAY ARRAY[{roles}]::text[]
-  LOOP
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
-      EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
-      EXECUTE format('GRANT %I TO %I', {group}, wanted);
-    ELSIF NOT EXISTS (SELECT FROM ({members}) AS member WHERE rolname = wanted) THEN
-      RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
-        MESSAGE = format('the role %I already exists and was not made for this policy', wanted);
-    END IF;
-  END LOOP;
-END"""
+
+def _read(name: str) -> str:
+    """A block with places in braces, as ``NAME.sql`` has it.
+
+    The order in them matters: dependent objects are dropped first, and revoking SELECT on a table
+    revokes it on its columns too.
+    """
+    return files(__package__).joinpath(f"{name}.sql").read_text(encoding="utf-8").rstrip("\n")
 
 
 def render_clearing(group: str, kept: Iterable[str]) -> str:
@@ -141,7 +76,7 @@ def render_clearing(group: str, kept: Iterable[str]) -> str:
     row-level security are dropped.
     """
     return render_block(
-        _CLEAR.format(
+        _read("clear").format(
             members=MEMBERS.format(group=quote_literal(group)),
             kept=", ".join(map(quote_literal, kept)),
             others=quote_literal(OTHERS),
@@ -153,7 +88,7 @@ def render_roles(group: str, roles: Iterable[str], database: str) -> str:
     """A block that creates the missing roles; fails if one exists that was not made by us."""
     name, comment = quote_literal(group), quote_literal(f"{GROUP_COMMENT}{database}:")
     return render_block(
-        _MAKE_ROLES.format(
+        _read("make_roles").format(
             make=_MAKE.format(role=name, comment=comment, known=f"^@ {comment}"),
             group=name,
             roles=", ".join(map(quote_literal, roles)),
@@ -173,66 +108,12 @@ def render_block(body: str) -> str:
 # The prefix of the role's comment; a role of that name without it was not made by us.
 INDEX_COMMENT = "quorumsql index role of "
 
-# Columns first: revoking SELECT on a table revokes it on its columns too.
-_MOVE = """FOR found IN
-    SELECT n.nspname, c.relname,
-           string_agg(quote_ident(t.attname), ', ' ORDER BY t.attnum) AS names
-      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) a
-     WHERE {where} AND a.privilege_type = 'SELECT'
-       AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
-     GROUP BY n.nspname, c.relname
-  LOOP
-    EXECUTE format('GRANT SELECT (%s) ON %I.%I TO %I',
-                   found.names, found.nspname, found.relname, target);
-    EXECUTE format('REVOKE SELECT (%s) ON %I.%I FROM %I',
-                   found.names, found.nspname, found.relname, source);
-  END LOOP;
-  FOR found IN
-    SELECT DISTINCT n.nspname, c.relname
-      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(c.relacl) a
-     WHERE {where} AND a.privilege_type = 'SELECT' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-       AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
-  LOOP
-    EXECUTE format('GRANT SELECT ON %I.%I TO %I', found.nspname, found.relname, target);
-    EXECUTE format('REVOKE SELECT ON %I.%I FROM %I', found.nspname, found.relname, source);
-  END LOOP;"""
-
 _WITHDRAW = """DECLARE
   found record;
   source CONSTANT text := {reader};
   target CONSTANT text := {role};
 BEGIN
   {move}
-END"""
-
-_RETURN = """DECLARE
-  found record;
-  source CONSTANT text := {role};
-  target text;
-BEGIN
-  SELECT substr(shobj_description(r.oid, 'pg_authid'), length({comment}) + 1) INTO target
-    FROM pg_roles r
-   WHERE r.rolname = source AND starts_with(shobj_description(r.oid, 'pg_authid'), {comment});
-  IF target IS NULL THEN
-    RETURN;
-  END IF;
-  IF EXISTS (SELECT FROM pg_roles WHERE rolname = target) THEN
-    {move}
-  ELSE
-    RAISE WARNING 'the role % is gone: nobody gets its SELECT back', target;
-  END IF;
-  FOR found IN
-    SELECT DISTINCT n.nspname FROM pg_namespace n, aclexplode(n.nspacl) a
-     WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
-  LOOP
-    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', found.nspname, source);
-  END LOOP;
-  BEGIN
-    EXECUTE format('DROP ROLE %I', source);
-  EXCEPTION WHEN dependent_objects_still_exist THEN
-    RAISE WARNING 'the role % stays: something else needs it, perhaps in another database', source;
-  END;
 END"""
 
 
@@ -246,7 +127,7 @@ def render_index_role(role: str, database: str, reader: str) -> str:
 def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
     """A block that moves the SELECT rights of ``reader`` in the schemas to the index role."""
     listed = ", ".join(map(quote_literal, schemas))
-    move = _MOVE.format(where=f"n.nspname = ANY (ARRAY[{listed}]::text[])")
+    move = _read("move").format(where=f"n.nspname = ANY (ARRAY[{listed}]::text[])")
     return render_block(
         _WITHDRAW.format(reader=quote_literal(reader), role=quote_literal(role), move=move)
     )
@@ -293,10 +174,10 @@ def build_removal(database: str) -> tuple[ScriptStatement, ...]:
         comment=quote_literal(GROUP_COMMENT),
         members=MEMBERS.format(group=quote_literal(group)),
     )
-    back = _RETURN.format(
+    back = _read("return").format(
         role=quote_literal(name_index_role(database)),
         comment=quote_literal(f"{INDEX_COMMENT}{database}: "),
-        move=_MOVE.format(where="true"),
+        move=_read("move").format(where="true"),
     )
     return (
         ScriptStatement(render_clearing(group, ()), note),
