@@ -69,7 +69,9 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> Proposal:
         if isinstance(proposed, ProposedParameter):
             found.append(proposed)
         else:
-            withheld[ones[0][1].sql(catalog.dialect)] = proposed
+            literal = ones[0][1].find(exp.Literal)
+            assert literal is not None  # a value is one
+            withheld[literal.sql(catalog.dialect)] = proposed
     found.sort(key=lambda each: question.index(each.phrase))
     return Proposal(tuple(found), tuple(withheld.items()))
 
@@ -121,9 +123,10 @@ def mark_parameters(
 
 def _list_values(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """What is compared, and the literal that it is compared with; a date with its cast."""
-    for comparison in tree.find_all(*_COMPARISONS):
-        sides = comparison.this, comparison.expression
-        for side, other in (sides, sides[::-1]):
+    for comparison in tree.find_all(*_COMPARISONS, exp.Between):
+        ends = [end for key in ("expression", "low", "high") if (end := comparison.args.get(key))]
+        sides = [(comparison.this, end) for end in ends]
+        for side, other in (*sides, *((end, this) for this, end in sides)):
             if _read_value(side) and other.find(exp.Column) and not other.find(exp.Literal):
                 yield other, side
 
