@@ -69,9 +69,8 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> Proposal:
         if isinstance(proposed, ProposedParameter):
             found.append(proposed)
         else:
-            literal = ones[0][1].find(exp.Literal)
-            assert literal is not None  # a value is one
-            withheld[literal.sql(catalog.dialect)] = proposed
+            without_cast = next(ones[0][1].find_all(exp.Literal))
+            withheld[without_cast.sql(catalog.dialect)] = proposed
     found.sort(key=lambda each: question.index(each.phrase))
     return Proposal(tuple(found), tuple(withheld.items()))
 
