@@ -33,38 +33,12 @@ MEMBERS = """SELECT r.oid, r.rolname
  WHERE g.rolname = {group} AND NOT r.rolcanlogin AND starts_with(r.rolname, g.rolname || '_')
  GROUP BY r.oid, r.rolname ORDER BY r.rolname"""
 
-_CHECK_VERSION = """BEGIN
-  IF current_setting('server_version_num')::integer < 160000 THEN
-    RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE =
-      'row-level security needs PostgreSQL 16 or later: an older server cannot grant a role '
-      'that is only assumed, not inherited';
-  END IF;
-END"""
-
-_DROP_GROUP = """BEGIN
-  IF EXISTS (SELECT FROM pg_roles g WHERE g.rolname = {group}
-              AND starts_with(shobj_description(g.oid, 'pg_authid'), {comment}))
-     AND NOT EXISTS ({members}) THEN
-    EXECUTE format('DROP ROLE %I', {group});
-  END IF;
-END"""
-
-# ``known`` is what the comment on a role that we made holds.
-_MAKE = """IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role}) THEN
-    EXECUTE format('CREATE ROLE %I NOLOGIN', {role});
-    EXECUTE format('COMMENT ON ROLE %I IS %L', {role}, {comment});
-  ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = {role}
-                     AND shobj_description(r.oid, 'pg_authid') {known}) THEN
-    RAISE EXCEPTION USING ERRCODE = 'duplicate_object', MESSAGE = format(
-      'the role %I already exists and was not made for this policy and reader', {role});
-  END IF;"""
-
 
 def _read(name: str) -> str:
     """A block with places in braces, as ``NAME.sql`` has it.
 
     The order in them matters: dependent objects are dropped first, and revoking SELECT on a table
-    revokes it on its columns too.
+    revokes it on its columns too. ``known`` is what the comment on a role that we made holds.
     """
     return files(__package__).joinpath(f"{name}.sql").read_text(encoding="utf-8").rstrip("\n")
 
@@ -89,7 +63,7 @@ def render_roles(group: str, roles: Iterable[str], database: str) -> str:
     name, comment = quote_literal(group), quote_literal(f"{GROUP_COMMENT}{database}:")
     return render_block(
         _read("make_roles").format(
-            make=_MAKE.format(role=name, comment=comment, known=f"^@ {comment}"),
+            make=_read("make_role").format(role=name, comment=comment, known=f"^@ {comment}"),
             group=name,
             roles=", ".join(map(quote_literal, roles)),
             members=MEMBERS.format(group=name),
@@ -108,19 +82,13 @@ def render_block(body: str) -> str:
 # The prefix of the role's comment; a role of that name without it was not made by us.
 INDEX_COMMENT = "quorumsql index role of "
 
-_WITHDRAW = """DECLARE
-  found record;
-  source CONSTANT text := {reader};
-  target CONSTANT text := {role};
-BEGIN
-  {move}
-END"""
-
 
 def render_index_role(role: str, database: str, reader: str) -> str:
     """A block that creates the index role; fails if one exists for another database or reader."""
     comment = quote_literal(f"{INDEX_COMMENT}{database}: {reader}")
-    make = _MAKE.format(role=quote_literal(role), comment=comment, known=f"= {comment}")
+    make = _read("make_role").format(
+        role=quote_literal(role), comment=comment, known=f"= {comment}"
+    )
     return render_block(f"BEGIN\n  {make}\nEND")
 
 
@@ -129,7 +97,7 @@ def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
     listed = ", ".join(map(quote_literal, schemas))
     move = _read("move").format(where=f"n.nspname = ANY (ARRAY[{listed}]::text[])")
     return render_block(
-        _WITHDRAW.format(reader=quote_literal(reader), role=quote_literal(role), move=move)
+        _read("withdraw").format(reader=quote_literal(reader), role=quote_literal(role), move=move)
     )
 
 
@@ -169,7 +137,7 @@ def build_removal(database: str) -> tuple[ScriptStatement, ...]:
     """The statements that remove row-level security from the database."""
     note = f"Removes row-level security from {database}; the tables become as they were before it."
     group = name_group(database)
-    drop = _DROP_GROUP.format(
+    drop = _read("drop_group").format(
         group=quote_literal(group),
         comment=quote_literal(GROUP_COMMENT),
         members=MEMBERS.format(group=quote_literal(group)),
@@ -190,7 +158,7 @@ def build_preamble(search_path: Iterable[str]) -> tuple[ScriptStatement, ...]:
     """Settings of the transaction on which the meaning of the statements depends."""
     path = ", ".join(enquote(name) for name in search_path) or "''"
     return (
-        ScriptStatement(render_block(_CHECK_VERSION)),
+        ScriptStatement(render_block(_read("check_version"))),
         ScriptStatement("SET LOCAL standard_conforming_strings = on"),
         ScriptStatement(
             f"SET LOCAL search_path = {path}", "The search path of the guard's queries."
