@@ -22,7 +22,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from sqlglot import tokenize
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -31,6 +30,7 @@ from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
 from nl2sql.sql.column_kinds import Kind
 from nl2sql.sql.names import build_sqlite_uri, fold_name
+from nl2sql.sql.parsing import read_tokens
 from retrieval.introspection.assembly import assemble_catalog, find_reads
 from retrieval.introspection.source_database import (
     SourceDatabase,
@@ -199,7 +199,7 @@ def _find_expression(sql: str, column: str) -> str:
     parts: list[list[Token]] = []
     depth = 0
     try:
-        for token in tokenize(sql, read="sqlite"):
+        for token in read_tokens(sql, "sqlite"):
             kind = token.token_type
             depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
             if depth == 1 and kind in (TokenType.L_PAREN, TokenType.COMMA):

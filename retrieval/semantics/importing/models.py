@@ -123,7 +123,10 @@ class Meaning:
 # Braces around the names make them names of members.
 _REFERENCE = re.compile(r"\{\s*(?:(\w+)\s*\.\s*)?(\w+)\s*\}")
 _ROWS = re.compile(r"count\(\s*(\*|1)\s*\)|sum\(\s*1\s*\)", re.IGNORECASE)
-_ALL_ROWS = re.compile(r'select \* from ((?:[^\s"]|"[^"]*")+)', re.IGNORECASE)
+_COLUMN = r'(?:\w+|"[^"]*")'
+_ALL_ROWS = re.compile(
+    rf'select (?:\*|{_COLUMN}(?:, ?{_COLUMN})*) from ((?:[^\s"]|"[^"]*")+)', re.IGNORECASE
+)
 
 
 class MeaningReader:
