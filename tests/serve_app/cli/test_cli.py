@@ -128,7 +128,9 @@ def test_checks_pass_where_all_is_there(
 
 def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
     greedy = demo_settings.model.model_copy(update={"engine": "vllm", "kv_cache_gib": 10_000})
-    *_, memory = check_engine(demo_settings.model_copy(update={"model": greedy}))
+    # A port at which no service is up: what a running one uses is no reason to warn.
+    away = demo_settings.serve.model_copy(update={"port": 9})
+    *_, memory = check_engine(demo_settings.model_copy(update={"model": greedy, "serve": away}))
     assert (memory.status, "kv_cache_gib" in memory.remedy) == ("warning", True)
     weights = check_weights(demo_settings)
     assert (weights.status, weights.remedy.split()[:3]) == (
