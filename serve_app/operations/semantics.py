@@ -45,7 +45,8 @@ def guard_definitions(
             refused.append(Problem(place, f"the guard refuses it: {verdict.message}"))
         else:
             passed.append((place, verdict))
-    described = list_describable(catalog)
+    # Not for nothing: a large catalog has hundreds of thousands of names.
+    described = list_describable(catalog) if file.semantics.descriptions else set[str]()
     unknown = [
         Problem(("descriptions", name), f"no such table or column{suggest(name, described)}")
         for name in file.semantics.descriptions
