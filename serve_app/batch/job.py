@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,8 @@ from serve_app.batch.storage import Folder
 _FILE = "job.json"
 _QUESTIONS = "questions.parquet"
 _RESULTS = re.compile(r"([0-9]{6,})\.parquet")
+# Questions that are Python objects at the same time.
+_ROWS_AT_ONCE = 10_000
 
 
 class JobSpec(BaseModel):
@@ -135,10 +138,13 @@ def create_job(
         raise SettingsError(
             f"{output.path} holds files, but no job.", hint="Name a new or an empty folder."
         )
-    # Caches of a database, and the engine's of its prompts, serve the questions that follow.
-    table = build_questions_table(list(complete_ids(questions))).sort_by("database")
-    if not len(table):
+    complete = complete_ids(questions)
+    parts = iter(lambda: list(islice(complete, _ROWS_AT_ONCE)), [])
+    tables = [build_questions_table(part) for part in parts]
+    if not tables:
         raise SettingsError(f"{spec.input} holds no questions.")
+    # Caches of a database, and the engine's of its prompts, serve the questions that follow.
+    table = pa.concat_tables(tables).sort_by("database")
     block_rows = choose_block_rows(len(table))
     buffer = pa.BufferOutputStream()
     parquet.write_table(table, buffer, row_group_size=block_rows)

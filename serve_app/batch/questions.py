@@ -53,20 +53,18 @@ def complete_ids(questions: Iterable[BatchQuestion]) -> Iterator[BatchQuestion]:
     A derived id is a hash of what is asked, and the number of earlier questions that are the same.
     It does not depend on the place in the input.
     """
-    seen: set[str] = set()
-    same: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for question in questions:
-        name = question.id
-        if not name:
-            digest = _hash(question)
-            name = f"{digest}-{same[digest]}" if same[digest] else digest
-            same[digest] += 1
-        if name in seen:
+        name = question.id or _hash(question)
+        if not question.id and seen[name]:
+            seen[name] += 1
+            name = f"{name}-{seen[name] - 1}"
+        if seen[name]:
             raise SettingsError(
                 f"The id {name!r} occurs twice.",
                 hint="Ids are unique; without a column `id` they are derived.",
             )
-        seen.add(name)
+        seen[name] = 1
         yield replace(question, id=name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,13 @@ from nl2sql.errors import SettingsError
 from serve_app.batch.figures import ProgressReader
 from serve_app.batch.job import (
     Job,
+    JobSpec,
     check_same,
+    create_job,
     find_job,
 )
 from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.storage import open_folder
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 
 
@@ -46,6 +51,21 @@ def test_questions_of_a_database_are_asked_together(tmp_path: Path) -> None:
     questions = [BatchQuestion(name, "Q?", database=name[0]) for name in ("b1", "a1", "b2", "a2")]
     job = build_job(tmp_path, *questions, block_rows=3)
     assert [one.id for one in job.read_questions(0)] == ["a1", "a2", "b1"]
+
+
+def test_few_questions_are_python_objects_at_a_time(tmp_path: Path) -> None:
+    held = []
+
+    def generate() -> Iterator[BatchQuestion]:
+        for number in range(30_000):
+            if number % 14_000 == 13_999:
+                held.append(sum(type(one) is BatchQuestion for one in gc.get_objects()))
+            yield BatchQuestion("", f"Question {number}?")
+
+    spec = JobSpec(input="a test", principal="local")
+    job = create_job(open_folder(str(tmp_path)), spec, generate(), lambda total: total)
+    assert job.stored.total == 30_000
+    assert max(held) < 21_000  # two parts: one is being read, one is just stored
 
 
 def test_another_job_needs_another_folder(job: Job) -> None:
