@@ -3,7 +3,8 @@
 Parameters that steer a language model's words (temperature, stop and the like) are accepted and
 have no effect: a pipeline answers, not a model. So are tools, which chat clients offer with every
 request; none is ever called. What would change the form of the answer (a tool that must be called,
-several choices, audio) is refused.
+several choices, audio) is refused, and so is a parameter of ``POST /query`` and whatever is spelt
+almost like a parameter that is known here: it would have no effect, and its sender expects one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.errors import InvalidRequest
+from nl2sql.yaml_file import find_nearest
+from quorumsql.contract import QueryRequest
 
 # Parameters that ask for another form of answer, with the values that ask for none.
 _REFUSED: dict[str, tuple[Any, ...]] = {
@@ -26,6 +29,8 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
     "top_logprobs": (0,),
     "web_search_options": (),
 }
+# As similar is a misspelling; `session_id`, which some clients send, is less like `session`.
+_MISSPELT = 0.85
 
 
 class TextPart(BaseModel):
@@ -93,10 +98,17 @@ class ChatRequest(BaseModel):
     functions: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
 
     def check_parameters(self) -> None:
-        """Raises InvalidRequest for a parameter that is not supported."""
+        """Raises InvalidRequest for a parameter that is not supported, or is misspelt."""
+        steering = {name for name, own in ChatRequest.model_fields.items() if not own.is_required()}
+        known = {*_REFUSED, *steering, *QueryRequest.model_fields}
         for name, value in (self.model_extra or {}).items():
-            if name in _REFUSED and value not in (None, *_REFUSED[name]):
-                raise InvalidRequest(
-                    f"Unsupported parameter: {name!r} is not supported with this model.",
-                    field=name,
-                )
+            nearest = find_nearest(name.lower(), known, cutoff=_MISSPELT)
+            if not nearest or value in (None, *_REFUSED.get(name, ())):
+                continue
+            hint = f"; did you mean {nearest!r}?" if nearest != name else "."
+            if nearest not in {*_REFUSED, *steering}:
+                hint = f"; POST /query has {nearest!r}."
+            raise InvalidRequest(
+                f"Unsupported parameter: {name!r} is not supported with this model{hint}",
+                field=name,
+            )

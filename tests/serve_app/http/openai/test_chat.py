@@ -10,6 +10,7 @@ from typing import Any
 
 import openai
 import pytest
+from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Rewriting, Turn
@@ -30,6 +31,10 @@ from tests.serve_app.served import build_app, connect, serve
 RESULTS = {"SELECT 1": [build_result((1,))] * 40}
 TOOLS = [{"type": "function", "function": {"name": "ask_user"}}]
 ASKED: list[Any] = [{"role": "user", "content": "How many orders?"}]
+# Parameters of OpenAI's that this service knows.
+KNOWN = {"model", "messages", "seed", "stream_options", "tools", "functions", "audio", "modalities"}
+KNOWN |= {"function_call", "logprobs", "response_format", "tool_choice", "top_logprobs"}
+KNOWN |= {"web_search_options"}
 
 
 def build(generator: FakeGenerator | None = None, **parts: Any) -> Any:
@@ -211,6 +216,9 @@ async def test_a_failure_is_an_answer_in_words() -> None:
     [
         ({"n": 2}, "n", "Unsupported parameter"),
         ({"tools": TOOLS, "tool_choice": "required"}, "tool_choice", "Unsupported parameter"),
+        ({"maxRows": 5}, "maxRows", "POST /query has 'max_rows'"),
+        ({"trace": True}, "trace", "POST /query has 'trace'"),
+        ({"sed": 5}, "sed", "did you mean 'seed'?"),
         ({"tools": "all"}, "tools", "list"),
         ({"messages": []}, "messages", "at least 1 item"),
         ({"messages": build_chat("Q?", "A.")}, "messages", "last message"),
@@ -245,6 +253,9 @@ async def test_a_bad_request_names_the_parameter(
         {"n": 1, "stop": None},
         {"seed": -1},
         {"seed": 2**63 - 1},
+        # All that OpenAI has besides, and what others add.
+        dict.fromkeys(sorted(CompletionCreateParamsBase.__annotations__.keys() - KNOWN), 1)
+        | dict.fromkeys(("top_k", "min_p", "session_id", "chat_id", "metadata", "keep_alive"), 1),
     ],
     ids=str,
 )
