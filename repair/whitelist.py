@@ -112,23 +112,22 @@ def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def swapped_names(tree: exp.Expr, visible: TableLookup) -> bool:
+def swapped_names(scope: SelectScope) -> bool:
     """Replaces a column by the only joined column with a nearly equal name of the same kind."""
-    changed = False
-    for scope in read_scopes(tree, visible):
-        for column, _ in list_faults(scope, "owner", "column"):
-            if find_clause(column) == "joins":
-                continue
-            joined = _rank_columns(column, scope, only_joined=True)
-            ranked = sorted(joined, key=lambda allowed: -allowed.similarity)
-            if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
-                continue
-            if len(ranked) > 1 and ranked[1].similarity > ranked[0].similarity - _MARGIN:
-                continue
-            sources = [source for source, table in scope.list_tables() if table is ranked[0].table]
-            if len(sources) == 1:
-                point_at(column, sources[0], visible.fold(ranked[0].column), visible)
-                changed = True
+    visible, changed = scope.visible, False
+    for column, _ in list_faults(scope, "owner", "column"):
+        if find_clause(column) == "joins":
+            continue
+        joined = _rank_columns(column, scope, only_joined=True)
+        ranked = sorted(joined, key=lambda allowed: -allowed.similarity)
+        if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
+            continue
+        if len(ranked) > 1 and ranked[1].similarity > ranked[0].similarity - _MARGIN:
+            continue
+        sources = [source for source, table in scope.list_tables() if table is ranked[0].table]
+        if len(sources) == 1:
+            point_at(column, sources[0], visible.fold(ranked[0].column), visible)
+            changed = True
     return changed
 
 

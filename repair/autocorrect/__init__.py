@@ -1,8 +1,8 @@
 """Autocorrect: rules in themes, all listed in one tuple.
 
-A rule takes the query's tree and the visible tables, corrects in place what has only one possible
-meaning, and returns whether it changed anything. If there are two possible meanings it does
-nothing. Rules run on failed candidates only; the result passes the guard and must win the vote.
+A rule takes a SELECT of the query, corrects in place what has only one possible meaning, and
+returns whether it changed anything. If there are two possible meanings it does nothing. Rules run
+on failed candidates only; the result passes the guard and must win the vote.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from repair.autocorrect.names import (
     invented_columns,
     invented_date_parts,
     spelled_names,
+    spelled_tables,
 )
+from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.autocorrect.sources import wrong_tables
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS, Corrected
 
-Rule = Callable[[exp.Expr, TableLookup], bool]
+Rule = Callable[[SelectScope], bool]
 
 RULES: tuple[Rule, ...] = (
     # Names first, the most certain rules before those that add a join.
+    spelled_tables,
     spelled_names,
     join_keys,
     wrong_tables,
@@ -55,10 +58,15 @@ def autocorrect_query(
     used: dict[str, None] = {}
     try:
         tree = read_tree(sql, context.dialect).copy()
+        scopes = read_scopes(tree, visible)
         for _ in range(_PASSES):
-            fired = [rule.__name__ for rule in rules if rule(tree, visible)]
-            used.update(dict.fromkeys(fired))
-            if not fired:
+            before = scopes
+            for rule in rules:
+                changed = [rule(scope) for scope in scopes]
+                if any(changed):
+                    used[rule.__name__] = None
+                    scopes = read_scopes(tree, visible)
+            if scopes is before:
                 break
         if not used:
             return None

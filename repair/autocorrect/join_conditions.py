@@ -12,21 +12,19 @@ from repair.autocorrect.select_scopes import (
     SelectScope,
     SelectSource,
     find_fault,
-    read_scopes,
 )
-from repair.autocorrect.table_lookup import KeyNeighbour, TableLookup
+from repair.autocorrect.table_lookup import KeyNeighbour
 
 
-def join_keys(tree: exp.Expr, visible: TableLookup) -> bool:
+def join_keys(scope: SelectScope) -> bool:
     """Joins ``JOIN cars c ON m.id = c.maker`` over the key between the tables, if there is one.
 
     If there is none, but keys lead over one table between them, joins that table too.
     """
     changed = False
-    for scope in read_scopes(tree, visible):
-        for join in list(scope.select.args.get("joins") or ()):
-            if _is_broken(join, scope):
-                changed |= _join_over_key(join, scope)
+    for join in list(scope.select.args.get("joins") or ()):
+        if _is_broken(join, scope):
+            changed |= _join_over_key(join, scope)
     return changed
 
 

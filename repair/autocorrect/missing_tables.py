@@ -15,7 +15,6 @@ from repair.autocorrect.select_scopes import (
     find_fault,
     list_faults,
     point_at,
-    read_scopes,
 )
 from repair.autocorrect.table_lookup import KeyNeighbour, TableLookup
 
@@ -104,29 +103,28 @@ def _build_column(source: SelectSource, name: str, visible: TableLookup) -> exp.
     return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())
 
 
-def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+def neighbour_columns(scope: SelectScope) -> bool:
     """Makes ``SELECT country FROM orders`` join the customers, if no other neighbour has a country.
 
     Also for ``SELECT T2.country`` with an unknown alias, and all other columns of that alias; also
     over one table between. Not for columns in a JOIN's condition, and not for ``o.stat`` where the
     orders have a ``status``: the named table comes first.
     """
-    changed = False
-    for scope in read_scopes(tree, visible):
-        for column, name in list_faults(scope, "owner", "column", "qualifier"):
-            if find_clause(column) == "joins" or scope.find_owners(name):
-                continue
-            named = scope.find_named_table(column)
-            if named is not None and find_column(column.name, named) is not None:
-                continue
-            asked = _list_asked(column, scope)
-            fits = _build_test(asked, scope)
-            ways = find_ways(scope, fits)
-            way = visible.choose(ways) if ways else add_bridge(scope, scope.sources.values(), fits)
-            if way and (added := add_join(scope, *way)):
-                for used in asked:
-                    point_at(used, added, visible.spell(used.this), visible)
-                changed = True
+    visible, changed = scope.visible, False
+    for column, name in list_faults(scope, "owner", "column", "qualifier"):
+        if find_clause(column) == "joins" or scope.find_owners(name):
+            continue
+        named = scope.find_named_table(column)
+        if named is not None and find_column(column.name, named) is not None:
+            continue
+        asked = _list_asked(column, scope)
+        fits = _build_test(asked, scope)
+        ways = find_ways(scope, fits)
+        way = visible.choose(ways) if ways else add_bridge(scope, scope.sources.values(), fits)
+        if way and (added := add_join(scope, *way)):
+            for used in asked:
+                point_at(used, added, visible.spell(used.this), visible)
+            changed = True
     return changed
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.scopes import name_ctes
+from nl2sql.sql.scopes import list_sources
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import (
     SelectScope,
@@ -21,49 +21,50 @@ from repair.autocorrect.select_scopes import (
     compares_itself,
     list_faults,
     point_at,
-    read_scopes,
 )
 from repair.autocorrect.table_lookup import TableLookup
 
 
-def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
-    """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
-    changed = _spell_tables(tree, visible)
-    for scope in read_scopes(tree, visible):
-        for column, name in list_faults(scope, "owner", "column"):
-            qualifier = column.args.get("table")
-            sources = (
-                [scope.find_source(visible.spell(qualifier))]
-                if qualifier is not None
-                else list(scope.sources.values())
-            )
-            found = [
-                (source, meant)
-                for source in sources
-                if source is not None
-                and source.table is not None
-                and (meant := _find_alike(name, visible.list_columns(source.table)))
-            ]
-            if len(found) == 1:
-                point_at(column, *found[0], visible)
-                changed = True
-    return changed
-
-
-def _spell_tables(tree: exp.Expr, visible: TableLookup) -> bool:
+def spelled_tables(scope: SelectScope) -> bool:
+    """``FROM "Customers"`` → ``FROM customers``, ``OrderLines`` → ``order_lines``."""
+    visible = scope.visible
     names = {visible.fold(table.name): table.name for table in visible.tables}
-    views = name_ctes(tree, visible.spell)
     changed = False
-    for node in find_all(tree, exp.Table):
-        if not isinstance(node.this, exp.Identifier) or visible.spell(node.this) in views:
-            continue
-        if visible.find_table(node) is None and (meant := _find_alike(node.name, names)):
-            rename_table(tree, node, names[meant], visible)
+    for source in list_sources(scope.select, visible.spell):
+        if (
+            (table := source.table) is not None
+            and visible.find_table(table) is None
+            and (meant := _find_alike(table.name, names))
+        ):
+            _rename_table(scope.select.root(), table, names[meant], visible)
             changed = True
     return changed
 
 
-def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: TableLookup) -> None:
+def spelled_names(scope: SelectScope) -> bool:
+    """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
+    visible, changed = scope.visible, False
+    for column, name in list_faults(scope, "owner", "column"):
+        qualifier = column.args.get("table")
+        sources = (
+            [scope.find_source(visible.spell(qualifier))]
+            if qualifier is not None
+            else list(scope.sources.values())
+        )
+        found = [
+            (source, meant)
+            for source in sources
+            if source is not None
+            and source.table is not None
+            and (meant := _find_alike(name, visible.list_columns(source.table)))
+        ]
+        if len(found) == 1:
+            point_at(column, *found[0], visible)
+            changed = True
+    return changed
+
+
+def _rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: TableLookup) -> None:
     """Renames the table, and in columns the qualifier with its old name."""
     if not node.alias:
         old = visible.spell(node.this)
@@ -117,16 +118,15 @@ def _are_one_word(left: str, right: str) -> bool:
 _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
 
 
-def invented_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+def invented_columns(scope: SelectScope) -> bool:
     """Replaces them, by a column of the named table or else of the other joined tables."""
-    changed = False
-    for scope in read_scopes(tree, visible):
-        for column, _ in list_faults(scope, "owner", "column"):
-            if found := _find_column(column, scope):
-                source, name = found[0], visible.fold(found[1])
-                if not compares_itself(column, source, name, visible):
-                    point_at(column, source, name, visible)
-                    changed = True
+    visible, changed = scope.visible, False
+    for column, _ in list_faults(scope, "owner", "column"):
+        if found := _find_column(column, scope):
+            source, name = found[0], visible.fold(found[1])
+            if not compares_itself(column, source, name, visible):
+                point_at(column, source, name, visible)
+                changed = True
     return changed
 
 
@@ -176,20 +176,19 @@ _DATE_PARTS = {"year": "%Y", "month": "%m"}
 _DATE_WORDS = frozenset({"dt", "date", "day", "time", "timestamp", "at", "on"})
 
 
-def invented_date_parts(tree: exp.Expr, visible: TableLookup) -> bool:
+def invented_date_parts(scope: SelectScope) -> bool:
     """Makes ``fiscal_year`` of invoices that have only a date ``EXTRACT(YEAR FROM invoices.dt)``.
 
     The date is the table's only one, or the only one that is named after the table or not at all.
     """
     changed = False
-    for scope in read_scopes(tree, visible):
-        for column, _ in list_faults(scope, "owner", "column"):
-            unit = (split_words(column.name) or [""])[-1]
-            if date := _find_date(column, scope) if unit in _DATE_PARTS else None:
-                part = _build_date_part(date, unit, visible.dialect)
-                is_output = column.arg_key == "expressions" and column.parent is scope.select
-                column.replace(exp.alias_(part, column.name) if is_output else part)
-                changed = True
+    for column, _ in list_faults(scope, "owner", "column"):
+        unit = (split_words(column.name) or [""])[-1]
+        if date := _find_date(column, scope) if unit in _DATE_PARTS else None:
+            part = _build_date_part(date, unit, scope.visible.dialect)
+            is_output = column.arg_key == "expressions" and column.parent is scope.select
+            column.replace(exp.alias_(part, column.name) if is_output else part)
+            changed = True
     return changed
 
 

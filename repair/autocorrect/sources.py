@@ -11,27 +11,22 @@ from repair.autocorrect.select_scopes import (
     compares_itself,
     list_faults,
     point_at,
-    read_scopes,
 )
-from repair.autocorrect.table_lookup import TableLookup
 
 
-def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
+def wrong_tables(scope: SelectScope) -> bool:
     """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""
-    changed = False
-    for scope in read_scopes(tree, visible):
-        for column, name in list_faults(scope, "owner"):
-            owners = scope.find_owners(name)
-            if any(owner.columns is None for owner in owners):
-                continue
-            owners = [
-                owner for owner in owners if not compares_itself(column, owner, name, visible)
-            ]
-            if not owners:
-                continue
-            if len(owners) == 1 or are_equal(scope, owners, name):
-                point_at(column, owners[0], name, visible)
-                changed = True
+    visible, changed = scope.visible, False
+    for column, name in list_faults(scope, "owner"):
+        owners = scope.find_owners(name)
+        if any(owner.columns is None for owner in owners):
+            continue
+        owners = [owner for owner in owners if not compares_itself(column, owner, name, visible)]
+        if not owners:
+            continue
+        if len(owners) == 1 or are_equal(scope, owners, name):
+            point_at(column, owners[0], name, visible)
+            changed = True
     return changed
 
 

@@ -9,6 +9,7 @@ import pytest
 import sqlglot
 
 from repair.autocorrect import RULES, Rule, autocorrect_query
+from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.whitelist import swapped_names
 from tests.golden import FIXTURES, Pair, load_cases, load_pairs
 from tests.repair.autocorrect.golden_tables import build_golden_context, build_visible_tables
@@ -31,16 +32,33 @@ def test_a_rule_rewrites_as_in_its_golden_file_and_then_leaves_it_alone(
 ) -> None:
     visible = build_visible_tables(read_tag(pair))
     tree = sqlglot.parse_one(pair.before, dialect=visible.dialect)
-    changed = rule(tree, visible)
+    changed = sum(rule(scope) for scope in read_scopes(tree, visible))
     assert (tree.sql(visible.dialect) if changed else "") == pair.after
     assert changed or tree == sqlglot.parse_one(pair.before, dialect=visible.dialect)
     again = sqlglot.parse_one(pair.after or pair.before, dialect=visible.dialect)
-    assert not rule(again, visible)
+    assert not any(rule(scope) for scope in read_scopes(again, visible))
 
 
 def test_every_golden_file_has_its_rule() -> None:
     names = {path.stem for path in (FIXTURES / "autocorrect").glob("*.sql")}
     assert names == {rule.__name__ for rule in ALL}
+
+
+def test_the_query_is_read_again_only_after_a_change() -> None:
+    read: list[SelectScope] = []
+
+    def change_once(scope: SelectScope) -> bool:
+        return len(read) == 2
+
+    def look(scope: SelectScope) -> bool:
+        read.append(scope)
+        return False
+
+    sql = "SELECT id FROM orders"
+    assert autocorrect_query(sql, build_golden_context(), rules=(look, look, change_once))
+    # Twice in each pass: before the change, and after it.
+    assert len(read) == 4
+    assert (read[0] is read[1], read[1] is read[2], read[2] is read[3]) == (True, False, True)
 
 
 @pytest.mark.parametrize("pair", load_pairs("rules_together"), ids=lambda pair: pair.title)
