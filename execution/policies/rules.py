@@ -297,10 +297,21 @@ class _RoleBuilder:
         return tuple(path)
 
     def _check_ancestors(self, rules: Rules) -> None:
-        """A table's rows are found in its ancestors too: neither may show what the other hides."""
-        for name, rule in rules.items():
-            for other in rule.table.ancestors:
-                if other in rules and rules[other].shows_every_row != rule.shows_every_row:
+        """A table's rows are found in its ancestors too: neither may show what the other hides.
+
+        The filter of an ancestor decides over the rows of a hidden table too.
+        """
+        for table in self._catalog.tables:
+            name, rule = table.qualified, rules.get(table.qualified)
+            for other in table.ancestors:
+                if other not in rules or (rule is None and not rules[other].shows_every_row):
+                    continue
+                if rule is None:
+                    self.problems.append(
+                        f"{other} would show rows of {name}, which is hidden and INHERITS from it: "
+                        f"make {name} visible, give {other} a row filter, or hide {other} too"
+                    )
+                elif rules[other].shows_every_row != rule.shows_every_row:
                     opened, kept = (name, other) if rule.shows_every_row else (other, name)
                     self.problems.append(
                         f"{opened} would show rows that are filtered in {kept}, as {name} INHERITS "
