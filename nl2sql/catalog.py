@@ -6,7 +6,6 @@ Pure values, independent of how they are read from a server.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -144,24 +143,6 @@ class Catalog:
             if table := self._by_folded.get(fold_name(f"{candidate}.{name}", self.dialect)):
                 return table
         return None
-
-    @cached_property
-    def made_up_prefix(self) -> str:
-        """Underscores with which the names begin that the guard makes up: ``_0``, ``_cte1``.
-
-        None of the catalog's names is one of them: to DuckDB, ``_0.id`` is a field of a column
-        ``_0`` of the inner query rather than a column of the outer one.
-        """
-        taken = {
-            name.lower()
-            for table in self.tables
-            for name in (table.schema, table.name, *(column.name for column in table.columns))
-            if name.startswith("_")
-        }
-        prefix = "_"
-        while any(re.fullmatch(rf"{prefix}(cte)?[0-9]+", name) for name in taken):
-            prefix += "_"
-        return prefix
 
     def keep(self, tables: Iterable[Table]) -> Catalog:
         """The part of these tables, and of the keys between them."""

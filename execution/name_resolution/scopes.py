@@ -13,6 +13,11 @@ from nl2sql.sql.names import fold_name
 from nl2sql.sql.nodes import read_identifier
 from nl2sql.types import NOT_PERMITTED, Violation
 
+# How names of the guard begin: ``_qsql_0``, ``_qsql_cte1``. No object may bear one: to DuckDB,
+# ``_qsql_0.id`` in a subquery would be a field of a column ``_qsql_0`` there, rather than a column
+# of the outer query.
+MADE_UP = "_qsql_"
+
 
 class Unresolved(Exception):
     """Ends the walk with a violation."""
@@ -101,8 +106,7 @@ class NameResolver:
     """Resolves the names of one catalog. Immutable, apart from a cache of columns.
 
     ``aliases_everywhere``: an output's name can be used in every clause of its query.
-    ``has_whole_rows``: a table's name can denote its row. The new names of CTEs begin with
-    ``cte_prefix``.
+    ``has_whole_rows``: a table's name can denote its row.
     """
 
     def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
@@ -112,7 +116,6 @@ class NameResolver:
         self.dialect = catalog.dialect
         self.aliases_everywhere = self.dialect in ("sqlite", "duckdb")
         self.has_whole_rows = self.dialect in ("postgres", "duckdb")
-        self.cte_prefix = f"{self._hidden.made_up_prefix}cte"
         self._columns: dict[str, dict[str, str]] = {}
 
     def fold(self, name: exp.Identifier) -> str:

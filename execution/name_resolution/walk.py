@@ -28,6 +28,7 @@ from execution.name_resolution.nodes import (
     rename_columns,
 )
 from execution.name_resolution.scopes import (
+    MADE_UP,
     Cte,
     Ctes,
     NameResolver,
@@ -143,7 +144,7 @@ class ScopeWalk:
         name = self._resolver.fold(alias.this)
         named = tuple(self._resolver.fold(column) for column in alias.columns)
         self._ctes += 1
-        new_name = f"{self._resolver.cte_prefix}{self._ctes}"
+        new_name = f"{MADE_UP}cte{self._ctes}"
         if recursive:
             outputs: tuple[str, ...] = ()
             if isinstance(cte.this, exp.SetOperation):

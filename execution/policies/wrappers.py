@@ -25,6 +25,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from execution.guard_dialects import READERS
+from execution.name_resolution.scopes import MADE_UP
 from execution.policies.parameters import name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
 from execution.sqlite.dialect import name_placeholders
@@ -71,7 +72,7 @@ def build_wrapper(
     direct = [rules for rules in seeing if not rules[qualified].expands]
     seeing = direct or seeing
     chosen = [rules[qualified] for rules in seeing]
-    dialect, alias = catalog.dialect, f"{catalog.made_up_prefix}0"
+    dialect, alias = catalog.dialect, f"{MADE_UP}0"
     conditions = [render_condition(rules, qualified, 0, catalog) for rules in seeing]
     table = chosen[0].table
     visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
@@ -118,23 +119,23 @@ def _join_or(conditions: Sequence[str]) -> str:
 
 def render_condition(rules: Rules, qualified: str, depth: int, catalog: Catalog) -> str:
     """The condition for the visible rows of the table, with slots; its alias ends in ``depth``."""
-    rule, prefix = rules[qualified], catalog.made_up_prefix
+    rule = rules[qualified]
     if rule.filter is not None:
-        return render_filter(rule.filter, f"{prefix}{depth}", catalog.dialect)
+        return render_filter(rule.filter, f"{MADE_UP}{depth}", catalog.dialect)
     if rule.inherits is None:
         return ""
     key = rule.inherits
     parent = rules[key.target]
     inner = depth + 1
     links = [
-        f"{prefix}{inner}.{enquote(theirs)} = {prefix}{depth}.{enquote(ours)}"
+        f"{MADE_UP}{inner}.{enquote(theirs)} = {MADE_UP}{depth}.{enquote(ours)}"
         for ours, theirs in zip(key.columns, key.target_columns, strict=True)
     ]
     condition = render_condition(rules, key.target, inner, catalog)
     if condition:
         links.append(f"({condition})")
     where = " AND ".join(links)
-    return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS {prefix}{inner} WHERE {where})"
+    return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS {MADE_UP}{inner} WHERE {where})"
 
 
 def render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:

@@ -122,7 +122,9 @@ def test_a_table_that_inherits_is_withheld_with_its_parent(
         compile_role(row_filters={"public.child": "id = 1"}, tables=hidden)
     # A parent shows the rows of a hidden child, at any distance, unless its own filter decides.
     for parent in ("base", "middle"):
-        with pytest.raises(PolicyError, match=rf"public\.{parent} would show rows of public\.child"):
+        with pytest.raises(
+            PolicyError, match=rf"public\.{parent} would show rows of public\.child"
+        ):
             compile_role(tables={"visible": [f"public.{parent}"]})
     assert compile_role(tables={"visible": ["public.child"]})
     with pytest.raises(PolicyError, match=r"there is no table public\.part"):

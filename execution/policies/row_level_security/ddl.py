@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from execution.name_resolution.scopes import MADE_UP
 from execution.policies.access import CompiledPolicy, name_database_role
 from execution.policies.parameters import fill_from_settings
 from execution.policies.policy_file import Attribute
@@ -238,7 +239,7 @@ class _RowSecurityBuilder:
         if rule.inherits is None:
             return ""
         key, parent = rule.inherits, rules[rule.inherits.target].table
-        alias = f"{self._catalog.made_up_prefix}1"
+        alias = f"{MADE_UP}1"
         conditions = [
             # With its schema, since an alias could have the same name.
             f"{alias}.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"

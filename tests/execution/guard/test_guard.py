@@ -92,9 +92,9 @@ def test_an_answer_carries_what_it_reads() -> None:
     assert guarded.restricted
     # A table that all may see has no predicate.
     assert guarded.predicates == (
-        'sales.customers: _0."country" = :country',
-        'sales.orders: EXISTS (SELECT 1 FROM "sales"."customers" AS _1 WHERE _1."id" = '
-        '_0."customer_id" AND (_1."country" = :country))',
+        'sales.customers: _qsql_0."country" = :country',
+        'sales.orders: EXISTS (SELECT 1 FROM "sales"."customers" AS _qsql_1 WHERE _qsql_1."id" = '
+        '_qsql_0."customer_id" AND (_qsql_1."country" = :country))',
     )
     assert guarded.params == ("DE",)
     boss = expect(GuardedQuery, guard_query(sql, find_access("boss")))

@@ -60,7 +60,7 @@ def test_the_second_reader_by_itself(heading: str, sql: str) -> None:
 
 @pytest.mark.parametrize("condition", [case for _, case in load_cases("wrapper_conditions")])
 def test_a_wrapper_is_known_wherever_it_stands(condition: str) -> None:
-    wrapper = f'SELECT _0."id" FROM "sales"."orders" AS _0 WHERE {condition}'
+    wrapper = f'SELECT _qsql_0."id" FROM "sales"."orders" AS _qsql_0 WHERE {condition}'
     allowlist = load_allowlist("postgres")
     for sql, code in (
         (f"SELECT o.id FROM ({wrapper}) AS o", ""),
@@ -160,7 +160,7 @@ def test_what_one_role_expands_takes_no_filter_from_another() -> None:
     )
     access = find_access("clerk", "seller", compiled=compiled)
     verdict = expect(GuardedQuery, guard_query("SELECT id FROM open_orders", access))
-    assert verdict.predicates == ('sales.open_orders: _0."total" > 5',)
+    assert verdict.predicates == ('sales.open_orders: _qsql_0."total" > 5',)
 
 
 def put(node: Any, key: str, value: object) -> int:

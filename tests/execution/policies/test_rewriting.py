@@ -75,16 +75,18 @@ def test_a_value_that_the_principal_lacks_is_named_where_it_is_needed() -> None:
 
 # -- the second reading ------------------------------------------------------------------------
 
-WRAPPER = 'SELECT _0."id" FROM "s"."t" AS _0 WHERE _0."d" = CAST($1 AS bigint) OFFSET 0'
+WRAPPER = (
+    'SELECT _qsql_0."id" FROM "s"."t" AS _qsql_0 WHERE _qsql_0."d" = CAST($1 AS bigint) OFFSET 0'
+)
 WRAPPED = {"s.t": {WRAPPER}}
 TAMPERED = {
     "bare_table": 'SELECT id FROM "s"."t" AS t',
-    "filter_gone": 'SELECT id FROM (SELECT _0."id" FROM "s"."t" AS _0 OFFSET 0) AS t',
+    "filter_gone": 'SELECT id FROM (SELECT _qsql_0."id" FROM "s"."t" AS _qsql_0 OFFSET 0) AS t',
     "filter_weaker": f"SELECT id FROM ({WRAPPER.replace('$1', '$2')}) AS t",
     "filter_widened": f"SELECT id FROM ({WRAPPER.replace(' OFFSET', ' OR TRUE OFFSET')}) AS t",
     "barrier_gone": f"SELECT id FROM ({WRAPPER.replace(' OFFSET 0', '')}) AS t",
-    "column_more": f"SELECT id FROM ({WRAPPER.replace('SELECT', 'SELECT _0.pay,')}) AS t",
-    "joined": f"SELECT id FROM ({WRAPPER.replace('AS _0 ', 'AS _0, s.t AS u ')}) AS t",
+    "column_more": f"SELECT id FROM ({WRAPPER.replace('SELECT', 'SELECT _qsql_0.pay,')}) AS t",
+    "joined": f"SELECT id FROM ({WRAPPER.replace('AS _qsql_0 ', 'AS _qsql_0, s.t AS u ')}) AS t",
     "table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."t" AS u',
     "other_table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."u" AS u',
     "comparison_turned": f"SELECT id FROM ({WRAPPER.replace(' = ', ' <> ')}) AS t",
