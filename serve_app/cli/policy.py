@@ -107,7 +107,20 @@ def check(
 
 def _describe_role(compiled: CompiledPolicy, view: AssistantView, role: str) -> dict[str, Any]:
     tables = []
-    visible = view.show(compiled.catalog)
+    visible, written = view.show(compiled.catalog), compiled.policy.roles[role]
+    named = {*written.hidden_columns, *written.masked_columns}
+
+    def tell(table: str, column: str) -> str:
+        """A withheld column; if the policy does not name it, with those whose values it shows."""
+        if f"{table}.{column}" in named:
+            return column
+        sources = [
+            ".".join(source)
+            for source, shown in compiled.catalog.shown_by.items()
+            if (table, column) in shown
+        ]
+        return f"{column} (shows {', '.join(sources)})"
+
     for name, rule in compiled.roles[role].items():
         if visible.table(name) is None:
             continue
@@ -117,14 +130,16 @@ def _describe_role(compiled: CompiledPolicy, view: AssistantView, role: str) -> 
                 "table": name,
                 "rows": describe_rows(rule, compiled.catalog.dialect),
                 "hidden_columns": [
-                    column.name for column in rule.table.columns if column.name not in shown
+                    tell(name, column.name)
+                    for column in rule.table.columns
+                    if column.name not in shown
                 ],
-                "masked_columns": sorted(rule.masks),
+                "masked_columns": [tell(name, column) for column in sorted(rule.masks)],
             }
         )
     return {
         "role": role,
-        "description": compiled.policy.roles[role].description,
+        "description": written.description,
         "hidden_tables": len(compiled.catalog.tables) - len(tables),
         "tables": tables,
     }

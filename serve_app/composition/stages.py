@@ -25,7 +25,6 @@ from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.semantics.layer import SemanticLayer
-from retrieval.semantics.semantics_file import load_semantics
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.terms import load_synonyms
@@ -100,7 +99,7 @@ def build_retrieval(
 
     Raises SettingsError, also for files of synonyms or definitions that cannot be read.
     """
-    settings, known = wiring.settings, wiring.settings.by_name
+    settings = wiring.settings
     embedder = embedder or wiring.models.build_embedder()
     # Loaded now, so that the first question need not wait for it.
     embedder.load()
@@ -112,13 +111,8 @@ def build_retrieval(
         if database.synonyms is not None
     }
     glossary = IndexedGlossary(memory, guard, synonyms)
-    dialects = {name: database.dialect for name, database in known.items()}
-    files = {
-        name: load_semantics(database.semantics)
-        for name, database in known.items()
-        if database.semantics is not None
-    }
-    definitions = SemanticLayer(files, store, guard)
+    dialects = {name: database.dialect for name, database in settings.by_name.items()}
+    definitions = SemanticLayer(wiring.read_definitions(settings.databases), store, guard)
     retriever = HybridRetriever(
         store,
         embedder,

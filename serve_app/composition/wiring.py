@@ -6,7 +6,7 @@ models from it. Passwords are read where they are used, so they are never sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +31,7 @@ from retrieval.conversations import GuardedConversations
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import describe_catalog
 from retrieval.introspection.source_database import SourceDatabase
-from retrieval.semantics.semantics_file import load_semantics
+from retrieval.semantics.semantics_file import SemanticsFile, load_semantics
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
@@ -133,10 +133,22 @@ class Wiring:
         DatabaseUnavailable.
         """
         known = dict(descriptions)
-        for name, section in self.settings.by_name.items():
-            if section.semantics and self.settings.source_of(name) == database:
-                known = {**load_semantics(section.semantics).semantics.descriptions, **known}
+        for file in self.read_definitions((database,)).values():
+            known = {**file.semantics.descriptions, **known}
         return describe_catalog(self.source(database).read_catalog(), known)
+
+    def read_definitions(self, databases: Collection[str]) -> dict[str, SemanticsFile]:
+        """The definitions of ``databases`` and their assistants, by name; each file is read once.
+
+        Raises SettingsError.
+        """
+        paths = {
+            name: section.semantics
+            for name, section in self.settings.by_name.items()
+            if section.semantics and self.settings.source_of(name) in databases
+        }
+        files = {path: load_semantics(path) for path in dict.fromkeys(paths.values())}
+        return {name: files[path] for name, path in paths.items()}
 
     def build_executor(self) -> ReadOnlyExecutor:
         """The executor, over read-only connections to all databases."""

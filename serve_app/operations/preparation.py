@@ -15,7 +15,6 @@ from execution.postgres.embedded import EmbeddedServer
 from generation.models.progress import show_on_stderr
 from nl2sql.errors import IndexUnavailable, SettingsError
 from retrieval.embedding.embedder import DEFAULT_MODEL
-from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
@@ -59,6 +58,7 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
     store = wiring.build_index_store()
     guard = wiring.build_guard(store)
     try:
+        files = wiring.read_definitions(databases)
         for name, section in (wiring.settings.databases | wiring.settings.assistants).items():
             source = wiring.settings.source_of(name)
             if source not in databases:
@@ -66,7 +66,7 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
             with suppress(IndexUnavailable):  # a failure to index was already reported
                 await guard.check(name)
                 if section.semantics is not None:
-                    file = load_semantics(section.semantics)
+                    file = files[name]
                     _, problems = guard_definitions(wiring, file, await store.catalog(source))
                     if problems:
                         raise file.refuse(problems)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from serve_app.operations.checks.databases import check_row_security
 from serve_app.operations.row_level_security import is_applied_but_unused
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
-from tests.serve_app.cli.conftest import run, write_config
+from tests.serve_app.cli.conftest import NOWHERE, run, write_config
 
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
 MIA = {"roles": ["department_member"], "attributes": {"department_id": 3}}
@@ -73,6 +76,28 @@ def test_a_policy_that_fits_is_counted_and_its_paths_are_shown(config: Path) -> 
     assert "over (ticket_id) → support.tickets(agent_id) → hr.employees" in text
     assert re.search(r"hr\.employees .* salary", text)
     assert "payslips" not in text
+
+
+def test_a_column_that_shows_a_withheld_one_is_listed_with_it(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
+        connection.execute(
+            "CREATE TABLE staff"
+            " (name text, pay int, wage int, tax int AS (pay / 5), net int AS (wage))"
+        )
+    role = {
+        "tables": {"visible": "*"},
+        "rows": "all",
+        "hidden_columns": ["main.staff.pay"],
+        "masked_columns": ["main.staff.wage"],
+    }
+    file = tmp_path / "policy.yaml"
+    file.write_text(yaml.safe_dump({"version": 1, "database": "shop", "roles": {"clerk": role}}))
+    shop = {"reader": {"url": f"sqlite:///{tmp_path}/shop.sqlite"}, "policy": str(file)}
+    config = write_config(tmp_path, databases={"shop": shop}, index={"connection": NOWHERE})
+    code, text = policy(config, "check", "--role", "clerk", "--json")
+    (table,) = json.loads(text)["tables"]
+    assert (code, table["hidden_columns"]) == (0, ["pay", "tax (shows main.staff.pay)"])
+    assert table["masked_columns"] == ["net (shows main.staff.wage)", "wage"]
 
 
 def test_a_policy_that_does_not_fit_names_what_is_wrong(config: Path, tmp_path: Path) -> None:

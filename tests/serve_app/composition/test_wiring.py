@@ -49,6 +49,22 @@ def test_a_password_is_read_where_it_is_used(monkeypatch: pytest.MonkeyPatch) ->
     assert b"s3cret" not in pickle.dumps(wiring)
 
 
+def test_a_file_of_definitions_is_read_once_for_its_database_and_assistants(tmp_path: Path) -> None:
+    for name in ("shop", "own"):
+        (tmp_path / f"{name}.yaml").write_text("version: 1\n")
+    shop = {"reader": {"url": "embedded"}, "semantics": str(tmp_path / "shop.yaml")}
+    assistants = {
+        "desk": {"database": "shop"},
+        "own": {"database": "shop", "semantics": str(tmp_path / "own.yaml")},
+    }
+    databases = {"shop": shop, "bare": {"reader": {"url": "embedded"}}}
+    wiring = Wiring(parse_settings({"databases": databases, "assistants": assistants}))
+    files = wiring.read_definitions(["shop", "bare"])
+    assert files.keys() == {"shop", "desk", "own"}
+    assert files["shop"] is files["desk"] is not files["own"]
+    assert not wiring.read_definitions(["bare"])
+
+
 def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
     entry = load_embedder()
     assert entry.file is not None
