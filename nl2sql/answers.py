@@ -31,7 +31,6 @@ class FailedAttempt:
     origin: str
     cause: str
     error_class: str = ""
-    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,6 @@ class CandidateRepairer:
             rules=made.rules,
             error_class=error.name,
             attempt=len(history) + 1,
-            suggestion=error.suggestion,
             risks=await run_in_parser_thread(find_risks, before, made.sql, context.dialect)
             if ask_model
             else (),

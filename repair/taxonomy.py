@@ -1,8 +1,8 @@
 """Classes of errors of the guard or the database, with a suggestion for each.
 
 The class follows from the guard's code or the SQLSTATE, never from the text of a message. The
-suggestion is for the model that repairs and for the user who reads why it failed. SQLSTATEs are
-PostgreSQL's (documentation, appendix A); errors of SQLite and DuckDB use them too.
+suggestion is for the model that repairs. SQLSTATEs are PostgreSQL's (documentation, appendix A);
+errors of SQLite and DuckDB use them too.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from nl2sql.catalog import Table
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.types import Definition, SchemaContext
-from nl2sql.words import split_words
+from nl2sql.words import fold_plural, split_words
 
 _MOST_NAMES = 5
 # Between the words of a name such as MediaType.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_AFTER_NOUN = re.compile(r" (?:(?:of|per|in|by|for|to|from|at|on|with) .*|\w+ed|sold|paid|lost)$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
@@ -38,18 +39,29 @@ def suggest_questions(context: SchemaContext, count: int = 2) -> tuple[str, ...]
 
 
 def _ask_definitions(definitions: Iterable[Definition]) -> Iterator[str]:
-    """Every measure once, in turn by itself, by a dimension that it can be grouped by, or so."""
+    """Every measure once, in turn by itself and by a dimension that it can be grouped by."""
     known = tuple(definitions)
     dimensions = [each for each in known if each.kind == "dimension"]
     for number, measure in enumerate(each for each in known if each.kind == "measure"):
+        asked = f"What {'are' if _is_many(measure.name) else 'is'} the {measure.name}"
         near = [each for each in dimensions if set(each.tables) & set(measure.tables)]
         if near and number % 2:
             dimension = near[number // 2 % len(near)]
-            yield f"What is the {measure.name} by {dimension.name}?"
+            yield f"{asked} by {dimension.name}?"
         else:
-            yield f"What is the {measure.name}?"
+            yield f"{asked}?"
     for condition in (each for each in known if each.kind == "filter"):
         yield f"How many {condition.name} are there?"
+
+
+def _is_many(name: str) -> bool:
+    """Whether the noun of a measure's name is a plural.
+
+    >>> [_is_many(each) for each in ("units sold", "sales in EUR", "number of orders", "sales tax")]
+    [True, True, False, False]
+    """
+    noun = _AFTER_NOUN.sub("", name.lower())
+    return fold_plural(noun) != noun
 
 
 def _ask_tables(context: SchemaContext) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Turns a ranking into an answer: the winner, a choice of interpretations, or a failure.
 
-A failure lists the queries that failed, with the cause of each and advice.
+A failure lists the queries that failed, with the cause of each.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from collections import Counter
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, FailedAttempt, Refused, Trace
 from nl2sql.types import NOT_PERMITTED, Assessment, Diagnostic, Ranking, Repair, Violation
+
+# For who asks; the suggestion of an error class is for the model.
+_ADVICE = "Name things as they are called in the data, or ask for one thing at a time."
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
@@ -53,14 +56,17 @@ def _find_withheld(ranking: Ranking) -> str:
 
 def _describe_failure(ranking: Ranking, attempts: tuple[FailedAttempt, ...]) -> str:
     if not ranking.assessments:
-        return "The model wrote no query."
+        return f"The model wrote no query. {_ADVICE}"
     too_large = sum(assessment.unrun == "estimate" for assessment in ranking.assessments)
-    summary = describe_attempts(attempts)
+    classes = Counter(attempt.error_class for attempt in attempts if attempt.error_class)
+    counted = ", ".join(
+        f"{name.replace('_', ' ')} ({count})" for name, count in classes.most_common()
+    )
     return (
         f"None of the {len(ranking.assessments)} queries that were tried could be run"
         + (f"; {too_large} would read too many rows" if too_large else "")
-        + (f". {summary}" if summary else ".")
-        + " Use the names of the tables you mean, or ask for more candidates."
+        + (f". What went wrong: {counted}. " if counted else ". ")
+        + _ADVICE
     )
 
 
@@ -69,9 +75,9 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Failed
 
     The error of a failed repair has a class only if its repair was attempted in turn.
     """
-    found = {repair.candidate: (repair.error_class, repair.suggestion) for repair in repairs}
+    found = {repair.candidate: repair.error_class for repair in repairs}
     return tuple(
-        FailedAttempt(made.sql, made.origin, cause.message, *found.get(made.id, ()))
+        FailedAttempt(made.sql, made.origin, cause.message, found.get(made.id, ""))
         for made, cause in ((each.candidate, _find_cause(each)) for each in ranking.assessments)
         if cause is not None
     )
@@ -81,24 +87,6 @@ def _find_cause(assessment: Assessment) -> Violation | Diagnostic | None:
     """Why a candidate failed; None if it did not."""
     verdict = assessment.verdict
     return verdict if isinstance(verdict, Violation) else assessment.diagnostic
-
-
-def describe_attempts(attempts: tuple[FailedAttempt, ...]) -> str:
-    """Counts the error classes and adds the advice for the commonest; empty without classes.
-
-    >>> wrong = FailedAttempt("SELECT x", "sample", "No x.", "unknown_column", "Use columns.")
-    >>> describe_attempts((wrong, wrong))
-    'What went wrong: unknown column (2). Use columns.'
-    """
-    classes = Counter(attempt.error_class for attempt in attempts if attempt.error_class)
-    if not classes:
-        return ""
-    counted = ", ".join(
-        f"{name.replace('_', ' ')} ({count})" for name, count in classes.most_common()
-    )
-    most = classes.most_common(1)[0][0]
-    advice = next(attempt.suggestion for attempt in attempts if attempt.error_class == most)
-    return f"What went wrong: {counted}. {advice}".strip()
 
 
 def name_definitions(answer: Answered) -> str:

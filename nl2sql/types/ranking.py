@@ -145,9 +145,8 @@ class Repair:
 
     ``none`` means that no new query was found. ``method`` is ``normalize``, ``autocorrect``,
     ``whitelist`` or ``model``; ``rules`` names the rules that changed something; ``error_class`` is
-    the class of the error, ``suggestion`` its advice; ``attempt`` counts from 1. ``risks`` lists
-    replacements that may change the meaning, such as a name for a number: such a repair takes over
-    no samples.
+    the class of the error; ``attempt`` counts from 1. ``risks`` lists replacements that may change
+    the meaning, such as a name for a number: such a repair takes over no samples.
     """
 
     candidate: str
@@ -158,7 +157,6 @@ class Repair:
     rules: tuple[str, ...] = ()
     error_class: str = ""
     attempt: int = 1
-    suggestion: str = ""
     risks: tuple[str, ...] = ()
 
 

@@ -53,7 +53,7 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> Proposal:
     >>> sql = "SELECT count(*) FROM o WHERE extract(year FROM day) = 2023 AND land = 'DE' LIMIT 5"
     >>> offered, withheld = propose_parameters("German orders of 2023?", sql, shop)
     >>> [(each.name, each.phrase) for each in offered], withheld
-    ([('year', '2023')], (("'DE'", 'the question does not say it'),))
+    ([('year', '2023')], (("'DE'", 'the question does not write it so'),))
     """
     tree = parse_one(sql, catalog.dialect)
     for column in tree.find_all(exp.Column):
@@ -86,7 +86,7 @@ def _propose(
     """The value, wherever it is compared, as a parameter, or why it is none."""
     said = [match[0] for match in _compile(value).finditer(question)]
     if len(said) != 1:
-        return f"the question {'says it more than once' if said else 'does not say it'}"
+        return f"the question {'says it more than once' if said else 'does not write it so'}"
     kinds = {_describe(*one, catalog) for one in ones}
     # What is compared with several columns is not one parameter.
     names = {_choose_name(compared, taken) for compared, _ in ones}

@@ -151,7 +151,6 @@ class AttemptResponse(ResponseModel):
     origin: Text
     error: Text
     error_class: Text
-    suggestion: Text
 
 
 class FailedResponse(Response):

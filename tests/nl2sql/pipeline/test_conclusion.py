@@ -26,8 +26,8 @@ BROKEN = build_assessment(
 )
 WORKS = build_assessment("c2", rows=[(1,)])
 REPAIRS = (
-    Repair("c1", "x", "autocorrect", "failed", error_class="unknown_table", suggestion="Use one."),
-    Repair("c1r", "y", "none", "none", error_class="grouping", suggestion="Group."),
+    Repair("c1", "x", "autocorrect", "failed", error_class="unknown_table"),
+    Repair("c1r", "y", "none", "none", error_class="grouping"),
 )
 
 
@@ -46,7 +46,7 @@ def test_a_failure_says_what_went_wrong_and_what_to_do() -> None:
     assert isinstance(answer, Failed)
     assert len(answer.attempts) == 2
     assert "2 queries" in answer.reason
-    assert "What went wrong: unknown table (1), grouping (1). Use one." in answer.reason
+    assert "What went wrong: unknown table (1), grouping (1). Name things as" in answer.reason
 
 
 CONTEXT = build_context(definitions=(REVENUE, GERMANS))

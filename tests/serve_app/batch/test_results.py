@@ -66,11 +66,7 @@ def test_an_answer() -> None:
             FailedResponse(
                 **COMMON,
                 reason="R",
-                attempts=[
-                    AttemptResponse(
-                        sql="S", origin="sample", error="E", error_class="name", suggestion=""
-                    )
-                ],
+                attempts=[AttemptResponse(sql="S", origin="sample", error="E", error_class="name")],
             ),
             "name",
         ),
