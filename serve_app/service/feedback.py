@@ -18,7 +18,7 @@ from retrieval.examples.feedback import FeedbackReceipt, FeedbackRecorder
 from retrieval.examples.records import MOST_CHARS
 from retrieval.index_store.feedback_store import Feedback, build_note
 from serve_app.service.admission import AdmissionController
-from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled
+from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, check_text
 from serve_app.service.review import ReviewService
 from serve_app.service.rights import may_review
 from serve_app.settings import Settings
@@ -51,28 +51,28 @@ class FeedbackService:
             raise DeadlineExceeded(
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
-        id_ = build_note(feedback, datetime.now(UTC)).id
+        note = build_note(feedback, datetime.now(UTC))
         if self.review and feedback.correction and receipt.outcome != "refused":
-            await self.review.close_corrected(id_, feedback)
+            await self.review.close_corrected(note, feedback)
         field = "correction" if feedback.correction else "sql"
         return _render_receipt(
-            receipt, id_, field, self.settings.by_name[feedback.database].dialect
+            receipt, note.id, field, self.settings.by_name[feedback.database].dialect
         )
 
 
 def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
     """Checks the request and fills in defaults. Raises InvalidRequest."""
     most = min(MOST_QUESTION_CHARS, MOST_CHARS)
-    correction = request.correction or ""
+    correction, is_right = request.correction or "", request.verdict == "right"
     if request.parameters and not may_review(settings, principal):
         raise InvalidRequest("Only reviewers give queries parameters.", field="parameters")
-    if correction and request.verdict == "right":
+    if correction and is_right:
         raise InvalidRequest("A right query needs no correction.", field="correction")
     return Feedback(
         database=settings.database_name(request.database, principal),
         question=check_filled("question", request.question, most),
-        sql=check_filled("sql", request.sql, MOST_CHARS),
-        is_right=request.verdict == "right",
+        sql=(check_filled if is_right else check_text)("sql", request.sql, MOST_CHARS),
+        is_right=is_right,
         principal=principal,
         correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
         is_reviewed=may_review(settings, principal),

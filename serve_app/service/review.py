@@ -94,16 +94,13 @@ class ReviewService:
             await self._find_shown(id_, principal)
             await self.store.close(id_, principal.name)
 
-    async def close_corrected(self, id_: str, feedback: Feedback) -> None:
-        """Marks as done what the correction with that id makes needless to look at again.
+    async def close_corrected(self, note: FeedbackNote, feedback: Feedback) -> None:
+        """Marks as done what the correction of the note makes needless to look at again.
 
         A reviewer's does so for everybody's feedback, if the reviewer may run the wrong query too.
         """
-        query = (feedback.database, feedback.sql)
-        is_shown = feedback.is_reviewed and not await find_refused(
-            self.guard, {query}, feedback.principal
-        )
-        await self.store.close_corrected(id_, all_givers=is_shown)
+        is_shown = feedback.is_reviewed and all(await self._judge([note], feedback.principal))
+        await self.store.close_corrected(note.id, all_givers=is_shown)
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
         """Takes back feedback that the principal gave, or is shown as a reviewer.
@@ -169,17 +166,17 @@ class ReviewService:
     async def _find_sources(
         self, entries: Sequence[FeedbackNote], reviewer: Principal
     ) -> dict[str, VerifiedSourceResponse]:
-        """By the id of a wrong answer: the verified query that gave it, if one did."""
-        wrong = [each for each in entries if each.kind in ("wrong", "corrected")]
+        """By the id of an entry: the verified query that gave the wrong answer, or is right."""
+        judged = [each for each in entries if each.kind != "asked_back"]
         sources: dict[str, VerifiedSourceResponse] = {}
-        for database in {each.database for each in wrong}:
+        for database in {each.database for each in judged}:
             dialect = self.settings.by_name[database].dialect
             examples = [
                 each
                 for each in await self.examples.list_examples(database)
                 if not each.roles or set(each.roles).intersection(reviewer.roles)
             ]
-            given = await run_in_parser_thread(pair_sources, wrong, database, examples, dialect)
+            given = await run_in_parser_thread(pair_sources, judged, database, examples, dialect)
             queries = {(database, example.sql) for example in given.values()}
             refused = await find_refused(self.guard, queries, reviewer)
             notes = await self.store.list_all(database) if given else []
@@ -206,19 +203,12 @@ class ReviewService:
             )
 
     async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
-        """Whether the principal may run the queries of each entry."""
-        queries = {
-            (entry.database, sql)
-            for entry in entries
-            for sql in (entry.sql, entry.correction)
-            if sql
-        }
-        refused = await find_refused(self.guard, queries, principal)
-        return [
-            (entry.database, entry.sql) not in refused
-            and (entry.database, entry.correction) not in refused
-            for entry in entries
+        """Whether the principal may run the queries of each entry; one may have none."""
+        queries = [
+            {(each.database, sql) for sql in (each.sql, each.correction) if sql} for each in entries
         ]
+        refused = await find_refused(self.guard, set().union(*queries), principal)
+        return [refused.isdisjoint(each) for each in queries]
 
 
 def _build_missing() -> NotFound:

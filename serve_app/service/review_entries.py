@@ -39,7 +39,10 @@ def pair_sources(
     examples: Sequence[VerifiedExample],
     dialect: str,
 ) -> dict[str, VerifiedExample]:
-    """The id of each of the database's entries that an example answered → the latest such one."""
+    """The id of each of the database's entries that an example answered, or that gave one → it.
+
+    Of several the latest.
+    """
     return {
         entry.id: example
         for example in examples
@@ -49,6 +52,8 @@ def pair_sources(
 
 
 def _gives(example: VerifiedExample, entry: FeedbackNote, dialect: str) -> bool:
+    if entry.is_right:
+        return _is_of(example, entry, dialect)
     if not example.pattern:
         is_same = fold_question(example.question) == fold_question(entry.question)
         return is_same and example.sql == entry.sql
@@ -58,17 +63,20 @@ def _gives(example: VerifiedExample, entry: FeedbackNote, dialect: str) -> bool:
         return False
 
 
+def _is_of(example: VerifiedExample, note: FeedbackNote, dialect: str) -> bool:
+    """Whether the note gave the example."""
+    return (
+        (note.given_by, note.access) == (example.given_by, example.access)
+        and fold_question(note.question) == fold_question(example.question)
+        and read_form(note.right_sql, dialect) == example.form
+    )
+
+
 def render_source(
     example: VerifiedExample, notes: Sequence[FeedbackNote], dialect: str
 ) -> VerifiedSourceResponse:
     """With the latest feedback that gave it, of which it is."""
-    own = [
-        note.id
-        for note in notes
-        if (note.given_by, note.access) == (example.given_by, example.access)
-        and fold_question(note.question) == fold_question(example.question)
-        and read_form(note.right_sql, dialect) == example.form
-    ]
+    own = [note.id for note in notes if _is_of(example, note, dialect)]
     return VerifiedSourceResponse(
         # Without the values that its reviewer had in mind.
         question=read_pattern(example.pattern).question if example.pattern else example.question,
@@ -112,7 +120,7 @@ def _find_cause(entry: FeedbackNote, settings: Settings) -> dict[str, str]:
         named = {"name": _find_name(entry), "expression": condition} if condition else {}
         return {"cause": gap.kind, "fix": fix, **named}
     absent = ", ".join(each for each in list_numbers(entry.question) if each not in entry.sql)
-    if absent and entry.kind == "wrong":
+    if absent and entry.sql and entry.kind == "wrong":
         return {"cause": "value", "fix": f"The query lacks {absent}: correct it."}
     return {"fix": _READING if entry.kind == "asked_back" else _FIXES["other"]}
 

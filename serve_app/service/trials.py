@@ -60,7 +60,8 @@ class TrialService:
             questions=[
                 ExamQuestionResponse(id=each.id, question=each.question)
                 for each in found[:MOST_QUESTIONS]
-            ]
+            ],
+            total=len(found),
         )
 
     async def ask(self, id_: str, request: TrialRequest, principal: Principal) -> TrialResponse:
@@ -148,7 +149,6 @@ class TrialService:
             question=answer.trace.question.text,
             verdict="unknown",
             sql=answer.sql if isinstance(answer, Answered) else "",
-            rows=len(result.rows if result else ()),
             reason=reason,
             example_shown=_is_example_shown(answer),
             definition=definition,

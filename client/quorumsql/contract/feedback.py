@@ -23,7 +23,7 @@ class FeedbackRequest(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [_WRONG]})
 
     question: str = Field(description="The question as it was asked.")
-    sql: str = Field(description="The query of the answer.")
+    sql: str = Field("", description="The query of the answer; empty if there was none.")
     verdict: Literal["right", "wrong"] = Field(description="Whether it answers the question.")
     correction: str | None = Field(
         None, description="If it is wrong: the query that answers the question."
@@ -92,7 +92,7 @@ class ReviewEntryResponse(ResponseModel):
     id: Text
     database: Text
     question: Text
-    sql: Text = Field(description="The query of the answer.")
+    sql: Text = Field(description="The query of the answer; empty if there was none.")
     correction: Text = Field(description="The query that answers the question; may be empty.")
     given_by: Text
     given_at: Text
@@ -113,7 +113,8 @@ class ReviewEntryResponse(ResponseModel):
     name: Text = Field("", description="Words of the question that may need a definition.")
     expression: Text = Field("", description="The condition that these words may mean.")
     verified: VerifiedSourceResponse | None = Field(
-        None, description="The verified query that gave the wrong answer, if one did."
+        None,
+        description="The verified query that gave a wrong answer, or that a right one still is.",
     )
 
 
@@ -136,7 +137,6 @@ class TrialResponse(ResponseModel):
     question: Text
     verdict: Literal["right", "lost", "wrong", "unknown"]
     sql: Text = Field(description="The query of the answer; empty if there is none.")
-    rows: int = Field(description="The number of its rows.")
     reason: Text = Field("", description="Why there is no answer, or no verdict.")
     example_shown: bool = Field(
         False, description="Whether the question was asked with the right query as an example."
@@ -161,6 +161,7 @@ class ExamResponse(Listed):
     LISTED: ClassVar = ("questions",)
 
     questions: list[ExamQuestionResponse]
+    total: int = Field(description="The number of the exam's questions.")
 
 
 class ReviewResponse(Listed):

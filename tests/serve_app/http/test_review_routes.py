@@ -90,6 +90,27 @@ async def test_a_reviewer_sees_entries_whose_queries_the_guard_lets_pass(
     assert len(await list_entries(service, "ada")) == 2
 
 
+async def test_a_question_without_a_query_is_reviewed_until_somebody_writes_one(
+    service: PageService,
+) -> None:
+    asked = "How many employees are in department 31?"
+    for name in ("mia", "noa"):
+        await judge(service, name, asked, "")
+    for reviewer in ("ada", "ravi"):
+        entries = await list_entries(service, reviewer)
+        assert {(each["sql"], each["cause"]) for each in entries} == {("", "other")}
+        assert [each["given_by"] for each in entries] == ["noa", "mia"]
+    assert "How many" not in (await service.send("zoe", "GET", "/feedback")).text
+    right = {"question": asked, "verdict": "right"}
+    assert (await service.send("ada", "POST", "/feedback", json=right)).status_code == 422
+    await judge(service, "ada", asked, "", correction=COUNT)
+    assert await list_questions(service, "ravi") == []
+    (own, *_) = await list_entries(service, "ravi", state="done")
+    assert (own["cause"], own["corrected_by"]) == ("table", "ada")
+    assert (await service.ask("mia", asked)).get("verified") is None
+    assert (await service.ask("ada", asked))["sql"] == COUNT
+
+
 async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
     for number in range(3):
         await judge(service, "mia", f"How many, {number}?")
@@ -289,7 +310,8 @@ async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_a
     assert source["question"] == "How many employees are there in :department?"
     assert (source["given_by"], source["feedback"]) == ("ada", id_)
     # It is also listed among the right ones.
-    assert [each["id"] for each in await list_entries(service, "ravi", verdict="right")] == [id_]
+    (right,) = await list_entries(service, "ravi", verdict="right")
+    assert (right["id"], right["verified"]) == (id_, source)
     # Of a query for other roles a reviewer learns nothing.
     async with service.store.connection() as connection:
         await connection.execute("UPDATE quorumsql.examples SET roles = '{analyst}'")
@@ -298,6 +320,18 @@ async def test_a_reviewer_sees_and_withdraws_the_verified_query_behind_a_wrong_a
     assert (await service.send("ravi", "DELETE", f"/feedback/{id_}")).status_code == 204
     assert (await list_entries(service, "ravi"))[1]["verified"] is None
     assert (await service.ask("ada", asked)).get("verified") is None
+
+
+async def test_what_was_called_wrong_since_is_no_verified_query(service: PageService) -> None:
+    for question in ("How many?", "How many of us?"):
+        right = {"question": question, "sql": COUNT, "verdict": "right"}
+        await service.send("ada", "POST", "/feedback", json=right)
+    await judge(service, "ada", "How many?")
+    found = await list_entries(service, "ravi", verdict="right")
+    assert {each["question"]: each["verified"] is not None for each in found} == {
+        "How many?": False,
+        "How many of us?": True,
+    }
 
 
 async def test_the_feedback_behind_a_wrong_answer_is_that_which_gave_its_query(

@@ -105,9 +105,9 @@ def build_verified(question: str, sql: str) -> dict[str, Any]:
     candidate = _build_candidate({"id": "c1", "sql": sql, "origin": "verified"})
     stages = [one for one in pick("trace")["stages"] if one["stage"] not in ("generate", "repair")]
     none = {"samples": 1, "wanted": 0, "candidates": [candidate], "repairs": [], "prompts": {}}
-    answer = build_answer(question) | {
-        "sql": sql, "confidence": 1.0, "quorum": False, "verified": given,
-        "trace": build_trace() | none | {"stages": stages},
+    answer = build_answer("") | {
+        "question": question, "sql": sql, "confidence": 1.0, "quorum": False,
+        "verified": given, "trace": build_trace() | none | {"stages": stages},
     }  # fmt: skip
     read_response(answer)
     return answer

@@ -300,7 +300,7 @@ class FakeService:
 
     async def list_exam(self, _: Request) -> Response:
         questions = [{"id": f"x{number}", "question": f"Question {number}"} for number in range(3)]
-        return JSONResponse({"questions": questions})
+        return JSONResponse({"questions": questions, "total": 3})
 
     async def try_fix(self, request: Request) -> Response:
         """A definition loses a question of the exam, the right query none."""
@@ -315,7 +315,6 @@ class FakeService:
                 "question": f"Question {body['example'][1:]}",
                 "verdict": "lost" if is_lost else "right",
                 "sql": "SELECT 2 FROM sales.orders",
-                "rows": 12,
                 "reason": "",
                 "example_shown": body["example"] == "x1" and "sql" in body,
                 "definition": written if "name" in body else "",

@@ -185,9 +185,39 @@ def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
     assert either.page.locator(".turn").count() == 1
     either.press("button[aria-label='The answer is wrong']")
     either.see("text=A verified query gave this answer: reviewers are shown which")
+    assert either.see(".confidence").inner_text() == "You called this answer wrong."
     either.press(".answer-foot button:has-text('Why this answer')")
     either.see("text=A person gave the query")
     assert either.page.locator("text=Queries were written").count() == 0
+
+
+def test_what_was_not_answered_is_shown_to_reviewers_and_gets_its_query(either: Reader) -> None:
+    _start(either)
+    either.ask("Something impossible")
+    assert either.page.locator("button[aria-label='The answer is right']").count() == 0
+    either.press("button[aria-label='The answer is wrong']")
+    either.see("text=Recorded: reviewers are shown it, with your question.")
+    _save_a_correction(either)
+    either.press(".saved button:has-text('Show the corrected answer')")
+    either.see(".confidence strong:has-text('Confirmed')")
+    # Of two readings the nearest is wrong.
+    either.ask("Who are our best customers?")
+    either.press(".clarify button[aria-label='The answer is wrong']")
+    either.see(".clarify .feedback-message")
+    sent = [body for _, path, body in either.service.received if path == "/feedback"]
+    assert [(body["verdict"], body["sql"]) for body in sent[:2]] == [("wrong", ""), ("wrong", "")]
+    nearest = canned.build_answer("best customers")["interpretations"][0]["sql"]
+    assert (sent[2]["question"], sent[2]["sql"]) == ("Who are our best customers?", nearest)
+
+
+def test_what_was_refused_for_safety_cannot_be_corrected(reader: Reader) -> None:
+    _start(reader)
+    codes = iter(("off_topic", "not_permitted"))
+    reader.service.answer = lambda question: canned.build_answer(question) | {"code": next(codes)}
+    for judged in (1, 0):
+        reader.ask("What is the weather?")
+        turn = reader.page.locator(".turn").last
+        assert turn.locator("button[aria-label='The answer is wrong']").count() == judged
 
 
 def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
@@ -203,7 +233,7 @@ def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
     )
     ticks.locator("input").first.check()
     either.see("[aria-label='The query as it is stored']:has-text('year = :year')")
-    either.see("text=Fixed: 'DE', as the question does not say it.")
+    either.see("text=Fixed: 'DE', as the question does not write it so.")
     either.press("button:has-text('Verify with other values')")
     either.see("text=questions with other values for status, year are answered so, too")
     bodies = [body for _, path, body in either.service.received if path == "/feedback"]
@@ -246,8 +276,12 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     reader.visit("#/review")
     entry = reader.page.locator(".review-entry:has-text('Corrected by')")
     entry.locator("button:has-text('Try the definition')").click()
-    entry.locator("text=This question now gives 12 rows, the same as the right query").wait_for()
+    entry.locator("text=This question now gives the same as the right query").wait_for()
     entry.locator("text=Of 3 exam questions, 2 are still right; 1 lost.").wait_for()
+    entry.locator("text=The exam has 3 questions: from about 40 on it tells something.").wait_for()
+    # The rows of before and now, here the same.
+    previews = entry.locator(".trial figure .preview").all_inner_texts()
+    assert ["Trekking bikes" in each for each in previews] == [True, True]
     assert "Lost: Question 1" in entry.locator(".finding.error").inner_text()
     entry.locator("button:has-text('Keep: copy the definition')").click()
     # Where it goes stays in sight.
@@ -334,14 +368,21 @@ def test_verified_queries_are_withdrawn_from_the_review(either: Reader) -> None:
         "question": "How many in :country?", "given_by": "Ann Becker", "example": "x1",
         "given_at": wrong["given_at"], "feedback": right["id"],
     }  # fmt: skip
+    right["verified"] = wrong["verified"]
+    either.service.review.append(right | {"id": "2", "verified": None})
     either.visit("#/review")
     assert either.see("h1").inner_text() == "Review"
     assert (
         "“How many in :country?”, given by Ann Becker" in either.see(".fix >> nth=0").inner_text()
     )
     either.press("button:has-text('Called right')")
-    assert "The query" in either.see(".review-entry:has-text('helmets')").inner_text()
-    assert either.page.locator(".review-entry button").all_inner_texts() == ["Withdraw"]
+    struck = either.see(".review-entry:has(s:has-text('helmets'))")
+    assert "it answers no question any more" in struck.inner_text()
+    still = either.see(".review-entry:not(:has(s))")
+    assert "It answers “How many in :country?” with other values, too." in still.inner_text()
+    assert "The query" in still.inner_text()
+    assert either.page.locator(".review-entry button").all_inner_texts() == ["Withdraw"] * 2
+    either.press(".review-entry:has(s) button")
     either.press("button:has-text('Open')")
     either.press("button:has-text('Withdraw it')")
     either.see("text=Withdrawn: this query answers no question any more.")

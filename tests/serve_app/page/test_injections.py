@@ -113,9 +113,7 @@ def _error_text(reader: Reader, text: str) -> None:
         canned.build_answer("impossible")
         | {
             "reason": text,
-            "attempts": [
-                {"sql": text, "origin": "", "error": text, "error_class": "", "suggestion": text}
-            ],
+            "attempts": [{"sql": text, "origin": "", "error": text, "error_class": ""}],
         }
     )
     reader.page.click("text=Ask again")

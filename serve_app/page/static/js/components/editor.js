@@ -33,8 +33,8 @@ function buildTheme(cm) {
 }
 
 /**
- * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, label: string}} props
- *   `given` is written into the editor when it is another object: what is typed goes the other way only
+ * @param {{given: string, change: (sql: string) => void, run: () => void, label: string}} props
+ *   `given` is what the editor begins with: what is typed goes the other way only
  */
 export function Editor({ given, change, run, label }) {
   const host = useRef(null);
@@ -48,7 +48,7 @@ export function Editor({ given, change, run, label }) {
       (cm) => {
         if (isGone) return;
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
-        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given.text, extensions: extend(cm, latest, label) }) });
+        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given, extensions: extend(cm, latest, label) }) });
         setState("ready");
         view.current.focus();
       },
@@ -60,13 +60,8 @@ export function Editor({ given, change, run, label }) {
       view.current = null;
     };
   }, []);
-  useEffect(() => {
-    const editor = view.current;
-    if (!editor || editor.state.doc.toString() === given.text) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: given.text } });
-  }, [given]);
   if (state === "failed") {
-    return html`<label class="plain-editor">${label}<textarea rows="8" spellcheck=${false} defaultValue=${given.text} onInput=${(event) => change(event.target.value)}></textarea></label>`;
+    return html`<label class="plain-editor">${label}<textarea rows="8" spellcheck=${false} defaultValue=${given} onInput=${(event) => change(event.target.value)}></textarea></label>`;
   }
   return html`<div class=${`editor ${state}`}><div ref=${host}></div>${state === "loading" && html`<p class="faint" role="status">Opening the editor …</p>`}</div>`;
 }

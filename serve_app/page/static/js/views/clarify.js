@@ -7,13 +7,14 @@ import { buildFormat, nameColumns } from "../core/format.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
 import { askBack, describeSupport } from "../words.js";
-import { Why } from "./why/why.js";
+import { NoAnswerActions } from "./answer.js";
 
 const NEAREST_ROWS = 20;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 4;
 
-export function Clarify({ answer }) {
+export function Clarify({ turn }) {
+  const { answer } = turn.value;
   const readings = answer.interpretations;
   const { sentence, heading } = askBack(answer);
   return html`<div class="clarify">
@@ -23,7 +24,7 @@ export function Clarify({ answer }) {
     <ol class="readings">
       ${readings.map((one, at) => html`<${Reading} key=${at} one=${one} at=${at} support=${describeSupport(readings, at)} Level=${heading ? "h4" : "h3"} database=${answer.database} pick=${() => ask(answer.question, one.sql)} />`)}
     </ol>
-    <${Why} answer=${answer} />
+    <${NoAnswerActions} turn=${turn} sql=${readings[0]?.sql} />
   </div>`;
 }
 
@@ -46,13 +47,14 @@ function Reading({ one, at, support, Level, database, pick }) {
   </li>`;
 }
 
-function Preview({ one, most }) {
+/** The first rows and columns of a result. */
+export function Preview({ one, most }) {
   const { columns, rows, truncated } = one;
   const shown = columns.slice(0, PREVIEW_COLUMNS);
   const first = rows.slice(0, most);
   const names = nameColumns(columns);
   const formats = shown.map((column, at) => buildFormat(column, rows.map((row) => row[at])));
-  if (!rows.length) return html`<p class="faint preview">This reading finds no rows.</p>`;
+  if (!rows.length) return html`<p class="faint preview">It finds no rows.</p>`;
   return html`<div class="preview"><table><thead><tr>${shown.map((_, at) => html`<th scope="col" class=${formats[at].kind === "number" ? "number" : ""}><${Text} value=${names[at]} /></th>`)}</tr></thead>
     <tbody>${first.map((row) => html`<tr>${shown.map((_, at) => html`<td class=${formats[at].kind === "number" ? "number" : ""}>${row[at] === null ? "–" : html`<${Text} value=${formats[at].write(row[at])} />`}</td>`)}</tr>`)}</tbody></table>
     ${(truncated || rows.length > most || columns.length > PREVIEW_COLUMNS) && html`<p class="faint">and more${columns.length > PREVIEW_COLUMNS ? " columns" : " rows"}</p>`}</div>`;

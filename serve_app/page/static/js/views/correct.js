@@ -19,11 +19,6 @@ import { Saved } from "./feedback.js";
  */
 export function CorrectView({ answer, feedback, isWrong, start = "", again, ran }) {
   const [sql, setSql] = useState(() => layOut(start || answer.sql));
-  const [given, setGiven] = useState({ text: sql });
-  const replace = (text) => {
-    setSql(text);
-    setGiven({ text });
-  };
   const [state, setState] = useState({ result: null, problem: null, busy: false, sql: "", number: 0 });
   const stopper = useRef(null);
   const changed = !isSameQuery(sql, answer.sql);
@@ -46,36 +41,31 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again, ran 
   const root = useRef(null);
   useLayoutEffect(() => showPanel(root.current), []);
   return html`<section class="panel" ref=${root} aria-label="The SQL of this answer">
-    <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
+    <header class="panel-head"><h3>${!answer.sql ? "Write the query" : isWrong ? "Correct the query" : "The query"}</h3>
       <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
-    <${Editor} given=${given} change=${setSql} run=${run} label="SQL of this answer. Escape leaves the editor." />
+    <${Editor} given=${sql} change=${setSql} run=${run} label="SQL of this answer. Escape leaves the editor." />
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
         : html`<${Button} kind="primary" onClick=${run}>Run</${Button}>`}
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
-      ${changed && html`<${Button} kind="quiet" onClick=${() => replace(layOut(answer.sql))}>Undo all changes</${Button}>`}
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} />`}
-    ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} again=${again} />`}
+    ${changed && html`<${Changes} before=${answer.sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} again=${again} />`}
   </section>`;
 }
 
 function Result({ result, sql, answer }) {
-  const { database, question, columns } = answer;
-  const hadOthers = columns.length > 0 && result.rows.length !== answer.rows.length;
-  const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
+  const { database, question } = answer;
   return html`<div class="run-result">
-    <${Rows} answer=${{ ...result, sql, question, database }} label="Rows of your query" note=${note} />
+    <${Rows} answer=${{ ...result, sql, question, database }} label="Rows of your query" note=${` in ${formatMs(result.ms)}`} />
     ${result.predicates?.length > 0 && html`<${PolicyNote} predicates=${result.predicates} />`}
   </div>`;
 }
 
-function Changes({ before, after, canSave, save, feedback, again }) {
-  return html`<div class="changes"><h4 class="eyebrow">What you changed</h4>
-    <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} label="Before" /></figure>
-      <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} label="Now" /></figure></div>
+function Changes({ before, canSave, save, feedback, again }) {
+  return html`<div class="changes">${before && html`<h4 class="eyebrow">Before your changes</h4><${Sql} sql=${before} label="Before your changes" />`}
     ${feedback.saved ? html`<${Saved} feedback=${feedback} again=${again} />` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
       <span class="faint">${canSave ? "It is checked again; then it answers this question, and the model sees it with similar ones." : "Run it first, to see that it is right."}</span></div>`}

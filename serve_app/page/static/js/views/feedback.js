@@ -2,7 +2,6 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { refer } from "../core/files.js";
 import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
@@ -10,17 +9,11 @@ import { notify } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
 
 const DONE = {
-  right: {
-    stored: "Stored: this query answers this question from now on, and the model sees it with similar ones.",
-    known: "This query already answers this question. Thank you.",
-  },
-  wrong: {
-    stored: "Your correction was checked and is stored: it answers this question from now on, and the model sees it with similar ones.",
-    known: "This correction already is stored. Thank you.",
-    removed: "Recorded. The example that led to this was removed.",
-    recorded: "Recorded as wrong. If you know the right query, correct it and save it.",
-    given: "Recorded as wrong. A verified query gave this answer: reviewers are shown which, and can withdraw it.",
-  },
+  stored: "Stored: this query answers this question from now on, and the model sees it with similar ones.",
+  known: "This query already answers this question. Thank you.",
+  removed: "Recorded. The example that led to this was removed.",
+  recorded: "Recorded: reviewers are shown it, with your question. If you know the right query, write it and save it.",
+  given: "Recorded as wrong. A verified query gave this answer: reviewers are shown which, and can withdraw it.",
 };
 
 const NOTHING = { said: "", busy: false, message: "", saved: "", offer: null, correction: null };
@@ -35,10 +28,11 @@ export function useFeedback(answer) {
   const send = async (verdict, correction = null, parameters = null) => {
     setState((before) => ({ ...before, busy: true, message: "" }));
     try {
-      const body = { question: answer.rewritten || answer.question, verdict, correction, parameters, ...refer(answer) };
+      const { sql, database } = answer;
+      const body = { question: answer.rewritten || answer.question, verdict, correction, parameters, sql, database };
       const { outcome, id, ...offer } = await requestJson("feedback", { method: "POST", body });
       const isExamined = rights.value.review && (outcome === "stored" || outcome === "known");
-      const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[verdict][outcome === "recorded" && answer.verified ? "given" : outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
+      const message = parameters?.length ? `Stored: questions with other values for ${parameters.join(", ")} are answered so, too.` : `${DONE[outcome === "recorded" && answer.verified ? "given" : outcome] || "Recorded. Thank you."}${isExamined ? " It is in the next export to the exam." : ""}`;
       setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said, offer: parameters?.length ? null : offer, correction }));
       return true;
     } catch (problem) {

@@ -5,7 +5,7 @@ import { ask } from "../core/conversation.js";
 import { clean } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
-import { Why } from "./why/why.js";
+import { NoAnswerActions } from "./answer.js";
 
 const REFUSALS = {
   off_topic: "This is not about the data that can be asked here.",
@@ -13,26 +13,27 @@ const REFUSALS = {
   not_permitted: "You may not see what this question needs.",
 };
 
-export function Refused({ answer }) {
+export function Refused({ turn }) {
+  const { answer } = turn.value;
   const { suggestions } = answer;
   return html`<div class="no-answer">
     ${answer.code === "small_talk" ? html`<p class="sentence"><${Prose} value=${answer.reason} /></p>` : html`<p class="sentence">${REFUSALS[answer.code] ?? "This is not answered, on purpose."}</p>
     <p><${Prose} value=${answer.reason} /></p>`}
     ${suggestions.length > 0 && html`<h3 class="eyebrow">You could ask</h3>
       <ul class="suggestions">${suggestions.map((question) => html`<li><button type="button" onClick=${() => ask(clean(question))}><${Text} value=${question} /></button></li>`)}</ul>`}
-    <${Why} answer=${answer} />
+    <${NoAnswerActions} turn=${turn} />
   </div>`;
 }
 
-export function Failed({ answer, again }) {
-  const attempts = answer.attempts;
+export function Failed({ turn, again }) {
+  const { answer } = turn.value;
+  const { attempts } = answer;
   return html`<div class="no-answer">
     <p class="sentence">No query worked for this question.</p>
     <p><${Prose} value=${answer.reason} /></p>
-    <p class="faint">It often helps to name the thing as it is called in the data, or to ask for one thing at a time.</p>
     <${Button} icon="again" onClick=${again}>Ask again</${Button}>
     ${attempts.length > 0 && html`<details class="attempts"><summary>What was tried (${attempts.length})</summary>
-      ${attempts.map((one) => html`<section><${Sql} sql=${one.sql} /><p class="finding error"><${Prose} value=${one.error} /></p>${one.suggestion && html`<p class="faint"><${Prose} value=${one.suggestion} /></p>`}</section>`)}</details>`}
-    <${Why} answer=${answer} />
+      ${attempts.map((one) => html`<section><${Sql} sql=${one.sql} /><p class="finding error"><${Prose} value=${one.error} /></p></section>`)}</details>`}
+    <${NoAnswerActions} turn=${turn} />
   </div>`;
 }

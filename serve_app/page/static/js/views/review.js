@@ -84,14 +84,15 @@ function Entry({ entry: listed, close, withdraw, withdrawSource }) {
   const figure = (sql, at, choose) => sql && html`<figure><figcaption class="faint">${NAMES[kind][at]}</figcaption><${Sql} sql=${sql} label=${NAMES[kind][at]} />
     ${isAsked && isOpen && html`<div><${Button} icon="check" disabled=${feedback.busy} onClick=${choose}>This is right</${Button}></div>`}</figure>`;
   return html`<li class="review-entry">
-    <h3><${Text} value=${entry.question} /></h3>
+    <h3>${kind === "right" && !verified ? html`<s><${Text} value=${entry.question} /></s>` : html`<${Text} value=${entry.question} />`}</h3>
     <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && entry.reviewed_by !== entry.corrected_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
     ${entry.corrected_by && html`<p class="corrected-by"><${Icon} name="check" /><span>Corrected by <${Text} value=${entry.corrected_by} />${isOpen && html`<span class="faint">. Nobody has looked at the correction yet.</span>`}</span></p>`}
-    ${verified && html`<p class="fix">The verified query “<${Text} value=${verified.question} />”, given by <${Text} value=${verified.given_by} />, gave this answer.
+    ${kind === "right" && (!verified ? html`<p>It was called wrong since, or removed: it answers no question any more.</p>` : verified.question !== entry.question && html`<p>It answers “<${Text} value=${verified.question} />” with other values, too.</p>`)}
+    ${kind !== "right" && verified && html`<p class="fix">The verified query “<${Text} value=${verified.question} />”, given by <${Text} value=${verified.given_by} />, gave this answer.
       ${verified.feedback ? html` <${Button} icon="bin" onClick=${() => withdrawSource(verified.feedback)}>Withdraw it</${Button}>` : html` It is from a file: <code>quorumsql examples remove <${Text} value=${`${entry.database} ${verified.example}`} /></code> withdraws it.`}</p>`}
     ${isOpen && entry.fix && html`<p class="fix"><${Prose} value=${entry.fix} /></p>`}
     <div class="compare">${figure(entry.sql, 0, () => feedback.send("right"))}${figure(entry.correction, 1, () => feedback.send("wrong", entry.correction))}</div>
-    <div class="actions">${kind !== "right" && html`<${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>`}
+    <div class="actions">${kind !== "right" && html`<${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>${entry.sql ? "Run and correct" : "Write the query"}</${Button}>`}
       ${isOpen && !isAsked && html`<${Button} icon="check" onClick=${() => close(listed)}>Mark as done</${Button}>`}
       ${(kind === "right" || (listed.state === "done" && listed.correction)) && html`<${Button} icon="bin" onClick=${() => withdraw(listed)}>Withdraw</${Button}>`}</div>
     ${isOpen && !isAsked && html`<${TrialView} entry=${listed} sql=${right} keep=${(sql) => feedback.send("wrong", sql)} />`}

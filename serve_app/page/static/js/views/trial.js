@@ -2,11 +2,16 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { copyText } from "../core/files.js";
+import { buildRun, copyText, FIRST_ROWS } from "../core/files.js";
 import { count } from "../core/text.js";
 import { Bar, Button } from "../components/controls.js";
 import { notify, ProblemNote } from "../components/notices.js";
 import { Block, Prose, Sql, Text } from "../components/text.js";
+import { Preview } from "./clarify.js";
+
+// With fewer questions, "none lost" may well be chance.
+const ENOUGH_QUESTIONS = 40;
+const DIFFERING_ROWS = 5;
 
 /**
  * @param {{entry: object, sql: string, keep: (sql: string) => void}} props an entry to review, its right query (or empty), and what stores the one that was tried
@@ -22,14 +27,16 @@ export function TrialView({ entry, sql, keep }) {
     const abort = stopper.current.signal;
     const path = `feedback/${encodeURIComponent(entry.id)}`;
     const ask = (example = "") => requestJson(`${path}/trial`, { method: "POST", abort, body: { ...fix, example } });
+    const read = (query) => query && requestJson("run", { method: "POST", abort, body: buildRun({ database: entry.database, sql: query }, FIRST_ROWS) }).catch(() => null);
     const put = (values) => abort.aborted || setTrial((before) => ({ ...before, ...values }));
-    setTrial({ fix, own: null, asked: [], total: 0, busy: true, problem: null });
+    setTrial({ fix, own: null, results: [], asked: [], number: 0, total: 0, busy: true, problem: null });
     try {
       const own = await ask();
       put({ own });
       if (!own.sql) return put({ busy: false });
-      const { questions } = await requestJson(`${path}/exam`, { abort });
-      put({ total: questions.length });
+      put({ results: await Promise.all([entry.sql, own.sql].map(read)) });
+      const { questions, total } = await requestJson(`${path}/exam`, { abort });
+      put({ number: questions.length, total });
       for (const { id } of questions) {
         const one = await ask(id);
         setTrial((before) => ({ ...before, asked: [...before.asked, one] }));
@@ -53,17 +60,25 @@ export function TrialView({ entry, sql, keep }) {
   </section>`;
 }
 
+/** The result without the rows that the other has, too, if the two differ. */
+function keepDiffering(result, other) {
+  const known = new Set(other?.rows.map((row) => JSON.stringify(row)));
+  const rows = result.rows.filter((row) => !known.has(JSON.stringify(row)));
+  return rows.length ? { ...result, rows } : result;
+}
+
 function Outcome({ trial, stop, keep }) {
-  const { fix, own, asked, total, busy, problem } = trial;
-  const number = (verdict) => asked.filter((one) => one.verdict === verdict).length;
+  const { fix, own, results, asked, number, total, busy, problem } = trial;
+  const sum = (verdict) => asked.filter((one) => one.verdict === verdict).length;
   const shown = asked.filter((one) => one.example_shown).length;
   const lost = asked.filter((one) => one.verdict === "lost");
-  const others = [[number("wrong"), "wrong with and without it"], [number("unknown"), "could not be judged"]].filter(([each]) => each);
-  return html`${own && html`<p>This question now gives ${own.sql ? count(own.rows, "row") : "no answer"}${{ right: ", the same as the right query", wrong: ", other rows than the right query" }[own.verdict]}. <${Prose} value=${own.reason} /></p>`}
+  const others = [[sum("wrong"), "wrong with and without it"], [sum("unknown"), "could not be judged"]].filter(([each]) => each);
+  return html`${own && html`<p>This question now gives ${own.sql ? { right: "the same as the right query", wrong: "other rows than the right query" }[own.verdict] ?? "rows" : "no answer"}. <${Prose} value=${own.reason} /></p>`}
     ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
+    <div class="compare">${results.map((one, at) => one && html`<figure><figcaption class="faint">${at ? "With the fix" : "Before"}</figcaption><${Preview} one=${keepDiffering(one, results[1 - at])} most=${DIFFERING_ROWS} /></figure>`)}</div>
     ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
-    <p role="status">${busy ? `Asking the exam: ${asked.length} of ${total || "…"}` : own?.sql && `Of ${count(asked.length, "exam question")}, ${number("right")} ${number("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.${fix.sql ? ` ${shown} of them ${shown === 1 ? "was" : "were"} like enough to be shown it as an example.` : ""}`}</p>
-    ${busy && html`<${Bar} share=${total ? asked.length / total : undefined} />`}
+    <p role="status">${busy ? `Asking the exam: ${asked.length} of ${number || "…"}` : own?.sql && `Of ${count(asked.length, "exam question")}, ${sum("right")} ${sum("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.${fix.sql ? ` ${shown} of them ${shown === 1 ? "was" : "were"} like enough to be shown it as an example.` : ""}${total < ENOUGH_QUESTIONS ? ` The exam has ${count(total, "question")}: from about ${ENOUGH_QUESTIONS} on it tells something.` : ""}`}</p>
+    ${busy && html`<${Bar} share=${number ? asked.length / number : undefined} />`}
     ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
     ${problem && html`<${ProblemNote} problem=${problem} />`}
     ${own?.definition && !busy && html`<${Block} value=${own.definition} label="The definition" /><p class="fix"><${Prose} value=${own.keep} /></p>`}

@@ -49,11 +49,12 @@ function Outcome({ turn, again }) {
     return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
   }
   if (value.state === "kept") return html`<${Kept} turn=${turn} again=${again} />`;
+  const key = value.startedAt;
   switch (value.answer.outcome) {
-    case "answered": return html`<${Answer} key=${value.startedAt} turn=${turn} />`;
-    case "clarify": return html`<${Clarify} answer=${value.answer} />`;
-    case "refused": return html`<${Refused} answer=${value.answer} />`;
-    default: return html`<${Failed} answer=${value.answer} again=${again} />`;
+    case "answered": return html`<${Answer} key=${key} turn=${turn} />`;
+    case "clarify": return html`<${Clarify} key=${key} turn=${turn} />`;
+    case "refused": return html`<${Refused} key=${key} turn=${turn} />`;
+    default: return html`<${Failed} key=${key} turn=${turn} again=${again} />`;
   }
 }
 

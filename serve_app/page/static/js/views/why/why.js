@@ -2,7 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber } from "../../core/format.js";
-import { Bar, Button, Segments, showPanel } from "../../components/controls.js";
+import { Bar, Segments, showPanel } from "../../components/controls.js";
 import { Block, Sql, Text } from "../../components/text.js";
 import { nameStage } from "../../words.js";
 import { Candidates } from "./candidates.js";
@@ -35,14 +35,6 @@ export function WhyView({ answer }) {
     <${Segments} label="Parts of the process" options=${parts} chosen=${chosen} choose=${setChosen} />
     <div class="part"><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></div>
   </section>`;
-}
-
-/** The button that opens the process, for outcomes without rows. Where there are rows, the answer has the button. */
-export function Why({ answer }) {
-  const [open, setOpen] = useState(false);
-  if (!answer.trace) return null;
-  return html`<div class="actions"><${Button} icon="why" aria-expanded=${open} onClick=${() => setOpen(!open)}>Why</${Button}></div>
-    ${open && html`<${WhyView} answer=${answer} />`}`;
 }
 
 /** The planned path of joins. */
