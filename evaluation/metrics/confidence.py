@@ -66,8 +66,28 @@ def measure_calibration_error(claims: Sequence[Claim]) -> float:
     """
     gaps = [0.0] * _BINS
     for claim in claims:
-        gaps[min(int(claim.confidence * _BINS), _BINS - 1)] += claim.confidence - claim.right
+        gaps[_find_bin(claim.confidence)] += claim.confidence - claim.right
     return sum(map(abs, gaps)) / len(claims)
+
+
+def expect_chance_error(claims: Sequence[Claim]) -> float:
+    """The calibration error to expect if every confidence were the true probability.
+
+    A bin's error is then a sum of independent outcomes, taken as normal, whose mean absolute
+    deviation is √(2/π) standard deviations. Few questions show an error however good the
+    confidence is (Bröcker and Smith 2007).
+
+    >>> round(expect_chance_error([Claim(0.75, True)] * 12), 3)
+    0.1
+    """
+    variances = [0.0] * _BINS
+    for confidence, *_ in claims:
+        variances[_find_bin(confidence)] += confidence * (1 - confidence)
+    return sum(math.sqrt(2 / math.pi * variance) for variance in variances) / len(claims)
+
+
+def _find_bin(confidence: float) -> int:
+    return min(int(confidence * _BINS), _BINS - 1)
 
 
 def measure_brier(claims: Sequence[Claim]) -> float:
@@ -130,6 +150,7 @@ def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) ->
     kept = [claim for claim in claims if claim.confidence >= threshold]
     return ConfidenceFigures(
         calibration_error=measure_calibration_error(claims),
+        chance_error=expect_chance_error(claims),
         brier=measure_brier(claims),
         auroc=measure_auroc(claims),
         risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),

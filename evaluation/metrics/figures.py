@@ -50,11 +50,13 @@ class Abstention:
 class ConfidenceFigures:
     """The quality of the confidence.
 
-    ``calibration_error`` is the expected calibration error over bins of equal width.
+    ``calibration_error`` is the expected calibration error over bins of equal width, and
+    ``chance_error`` what a perfectly calibrated confidence would show on as many questions.
     ``risk_coverage`` holds (coverage, risk) from the most confident answer down.
     """
 
     calibration_error: float
+    chance_error: float
     brier: float
     auroc: float
     risk_coverage: tuple[tuple[float, float], ...]

@@ -181,6 +181,7 @@ def _build_confidence_table(section: ReportSection) -> ReportTable:
 
     columns: dict[str, Callable[[ConfidenceFigures], str]] = {
         "calibration error": lambda figures: f"{figures.calibration_error:.3f}",
+        "by chance": lambda figures: f"{figures.chance_error:.3f}",
         "Brier": lambda figures: f"{figures.brier:.3f}",
         "AUROC": lambda figures: f"{figures.auroc:.3f}",
         "threshold": lambda figures: f"{figures.at_threshold.threshold:.2f}",

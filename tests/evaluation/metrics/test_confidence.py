@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from statistics import fmean
 
 import pytest
 from scipy.stats import binom
@@ -11,7 +12,9 @@ from evaluation.metrics.confidence import (
     Claim,
     bound_risk,
     count_fewest,
+    expect_chance_error,
     find_safe_threshold,
+    measure_calibration_error,
     measure_confidence,
 )
 from evaluation.metrics.figures import ConfidenceFigures
@@ -42,6 +45,14 @@ def test_the_calibration_error_weighs_the_bins_by_their_answers() -> None:
     # 1/4 * |0 - 0.2| + 2/4 * |0.5 - 0.7| + 1/4 * |1 - 0.9|
     assert measure(FIVE).calibration_error == pytest.approx(0.05 + 0.1 + 0.025)
     assert measure([build_answer(1.0, True)]).calibration_error == 0.0
+
+
+def test_the_error_by_chance_is_what_a_perfect_confidence_shows_on_so_few_questions() -> None:
+    chance = random.Random(1)
+    levels = [0.05, 0.35, 0.55, 0.75, 0.93] * 12
+    perfect = [[Claim(level, chance.random() < level) for level in levels] for _ in range(500)]
+    measured = fmean(map(measure_calibration_error, perfect))
+    assert expect_chance_error(perfect[0]) == pytest.approx(measured, rel=0.1)
 
 
 def test_risk_is_traced_from_the_most_confident_down_with_ties_together() -> None:
