@@ -43,7 +43,7 @@ _Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer: its question, its features, and whether it was right."""
+    """One answer: its question, its features, and whether a person accepts it as right."""
 
     question: str
     database: str
@@ -54,7 +54,7 @@ class Case:
 def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
     """The answers of a run that were voted on and have features."""
     return [
-        Case(record.id, record.database, record.trace["features"], claim.right)
+        Case(record.id, record.database, record.trace["features"], claim.accepted)
         for record in records
         if record.counts
         and record.trace.get("features")

@@ -99,17 +99,18 @@ def test_what_is_written_is_what_the_service_reads() -> None:
     assert read.estimate(features) == pytest.approx(found.estimate(features), abs=1e-3)
 
 
-def test_cases_are_answers_that_say_what_was_measured() -> None:
+def test_cases_are_answers_that_say_what_was_measured_and_right_if_a_person_accepts_them() -> None:
     trace: dict[str, Any] = {"features": {"agreement": 1.0}}
     wrong = CandidateRecord(id="c1", sql="", group=0)
     records = [
-        build_record("q1", trace=trace, k=4, confidence=0.5),
+        build_record("q1", trace=trace, k=4, confidence=0.5, correct=False, accepted=True),
         build_record("q2", k=4),
         build_record("q3", trace=trace, outcome="failed", k=4),
         build_record("q4", trace=trace, gold_error="no gold", k=4),
+        build_record("q2b", trace=trace, k=4, confidence=0.5),
         build_record(
             "q5", trace=trace, outcome="clarify", confidence=0.1, k=4, candidates=(wrong,)
         ),
     ]
     found = [(case.question, case.right) for case in collect_cases(records)]
-    assert found == [("q1", True), ("q5", False)]
+    assert found == [("q1", True), ("q2b", False), ("q5", False)]
