@@ -23,7 +23,7 @@ class Condition:
     """
 
     node: exp.Expr
-    literal: exp.Literal
+    literal: exp.Literal | exp.Boolean
     use: ColumnUse | None
     is_shown: bool = False
 
@@ -53,7 +53,7 @@ def list_conditions(query: Query) -> Iterator[Condition]:
         else:
             compared = [node.expression]
         for literal in compared:
-            if isinstance(literal, exp.Literal):
+            if isinstance(literal, exp.Literal | exp.Boolean):
                 is_shown = id(node) in needed and literal.is_string
                 yield Condition(node, literal, query.resolve(subject), is_shown)
 

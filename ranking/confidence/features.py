@@ -26,6 +26,7 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
     over that of the second and of one more sample of a plain score; ``empty``, ``unstored`` and
     ``derived`` are 1 or 0; ``samples`` is the binary logarithm of their number. ``is_unstored``: a
     column has values, and none of the texts that the winner, which finds nothing, compares with it.
+    A result of NULLs counts so, too.
     """
     winner = ranking.winner
     if winner is None or winner.group < 0 or not ranking.samples:
@@ -34,6 +35,7 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
         assessment.group: assessment for assessment in ranking.assessments if assessment.group >= 0
     }
     others = [group.weight for number, group in groups.items() if number != winner.group]
+    is_null = "nulls_only" in {term.name for term in winner.score.terms}
     lead = math.log(max(winner.weight, 1e-6) / (max(others, default=0.0) + 1))
     numbers = {
         "agreement": winner.votes / ranking.samples,
@@ -41,7 +43,7 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
         "weight": winner.weight / max(winner.weight + sum(others), 1e-9),
         "lead": max(-_MOST_LEAD, min(_MOST_LEAD, lead)),
         "empty": float(says_nothing(winner.result)),
-        "unstored": float(is_unstored),
+        "unstored": float(is_unstored or is_null),
         "derived": float(winner.candidate.origin == "derived"),
         "samples": math.log2(ranking.samples),
     }

@@ -16,7 +16,7 @@ from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.lint.comparisons import unlisted_code
 from ranking.lint.joins import join_off_keys, outer_column, unused_join
-from ranking.lint.outputs import aggregate_without_group, measure_without_filter, ungrouped_column
+from ranking.lint.outputs import aggregate_without_group, measure_without_filter
 from ranking.query import Query
 
 RULES: tuple[Callable[[Query], Finding | None], ...] = (
@@ -26,7 +26,6 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     aggregate_without_group,
     unlisted_code,
     # Warnings.
-    ungrouped_column,
     unused_join,
 )
 

@@ -61,19 +61,15 @@ def _list_words(output: exp.Expr, query: Query) -> Iterator[str]:
             yield from words.split()
 
 
-# With so many tables beyond the first, the measure has its full strength.
-_MANY_TABLES = 4
-
-
 def measure_outputs(question: str, query: Query) -> Iterator[Measure]:
-    """Yields returned columns that the question does not name, and tables beyond the first.
+    """Yields returned columns that the question does not name.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query
     >>> pets = Table("s", "pets", (Column("pet_id", "int"), Column("age", "int")))
     >>> query = read_query("SELECT pet_id, age FROM pets JOIN owners USING (id)", "sqlite", [pets])
     >>> list(measure_outputs("What are the ages of pets?", query))
-    [('columns_unnamed', 0.25), ('tables_added', 0.25)]
+    [('columns_unnamed', 0.25)]
     """
     select = query.outermost()
     outputs = [output.unalias() for output in select.expressions] if select else []
@@ -82,9 +78,6 @@ def measure_outputs(question: str, query: Query) -> Iterator[Measure]:
         unnamed = sum(_measure_unsaid(use, said) for use in uses) / len(outputs)
         if unnamed:
             yield "columns_unnamed", unnamed
-    added = len(query.find_all(exp.Table)) - 1
-    if added > 0:
-        yield "tables_added", min(added, _MANY_TABLES) / _MANY_TABLES
 
 
 def _measure_unsaid(use: ColumnUse, said: Sequence[str]) -> float:

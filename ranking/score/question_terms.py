@@ -8,25 +8,25 @@ from sqlglot import exp
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.sql.nodes import find_all
+from ranking.lint.outputs import split_outputs
 from ranking.query import Query
 from ranking.score.points import Measure
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of columns, averages, distinct rows and negation.
+    """Measures of averages, numbers of rows, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
     >>> expected = read_expectations("What are the names and ages of singers without a song?")
     >>> list(measure_shape(expected, read_query("SELECT name FROM singer", "sqlite")))
-    [('columns_differ', 1.0), ('negation_missing', 1.0)]
+    [('negation_missing', 1.0)]
     """
     tree = query.tree
-    width = len(query.outputs())
-    if expected.columns and width and width not in expected.columns:
-        yield "columns_differ", 1.0
     if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
         yield "average_missing", 1.0
+    if expected.rows is not None and expected.rows > 1 and _finds_one_row(query):
+        yield "rows_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
     select = query.outermost()
@@ -38,6 +38,15 @@ def _names_average(query: Query) -> bool:
     """True if a column's name says that it is an average, so that AVG is not needed."""
     names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
+
+
+def _finds_one_row(query: Query) -> bool:
+    """True if all it shows are aggregates of all rows."""
+    tree = query.tree
+    if not isinstance(tree, exp.Select) or tree.args.get("group"):
+        return False
+    aggregates, bare = split_outputs(tree)
+    return bool(aggregates) and not bare
 
 
 def _is_negated(tree: exp.Expr) -> bool:

@@ -51,10 +51,16 @@ def _measure_emptiness(result: ResultSet) -> Iterator[Measure]:
 
 
 def _are_whole(result: ResultSet) -> bool:
-    """True if a figure is 100 in every row, or the only one 1: a part divided by itself."""
-    wholes = (100, 1) if len(result.columns) == 1 else (100,)
+    """True if a figure is 100 in every row, or the only one 1: a part divided by itself.
+
+    Or if the only one is larger than the whole.
+    """
+    is_only = len(result.columns) == 1
     return bool(result.rows) and any(
-        all(isinstance(cell, int | float | Decimal) and cell == whole for cell in column)
+        all(
+            isinstance(cell, int | float | Decimal)
+            and (cell == 100 or (is_only and (cell == 1 or cell > 100)))
+            for cell in column
+        )
         for column in zip(*result.rows, strict=True)
-        for whole in wholes
     )

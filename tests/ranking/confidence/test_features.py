@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from nl2sql.types import Assessment, Candidate, Ranking
 from ranking.confidence.calibration import load_calibration
 from ranking.confidence.features import measure_features
+from ranking.score.score import score_result
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic
 
@@ -48,6 +50,15 @@ def test_agreement_on_a_text_that_is_not_stored_is_not_sure() -> None:
     sure = calibration.estimate(measure_features(ranking))
     unsure = calibration.estimate(measure_features(ranking, is_unstored=True))
     assert 0.0001 < unsure < calibration.threshold < sure
+
+
+def test_agreement_on_nothing_but_null_is_not_sure() -> None:
+    found = build_assessment("c1", samples=8, rows=[(None,)], score=150.0)
+    null = replace(found, score=score_result("Who reports to Ann?", found))
+    sure, unsure = (
+        load_calibration().estimate(measure_features(vote([each], 8))) for each in (found, null)
+    )
+    assert unsure < load_calibration().threshold < sure
 
 
 def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:

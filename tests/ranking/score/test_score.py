@@ -32,9 +32,7 @@ from tests.golden import ARROW, load_cases
 
 EXPLAINED = Explained(cost=10.0, rows=1.0)
 # What nearly every query has to some degree; tested in doctests of their modules, and below.
-GRADUAL = frozenset(
-    "columns_unnamed tables_added tables_unnamed words_unused outputs_unasked".split()
-)
+GRADUAL = frozenset("columns_unnamed tables_unnamed words_unused outputs_unasked".split())
 MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
 
 
@@ -175,6 +173,7 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
         ("How many orders are there?", [(0,)], {"zeros_only": 1.0}),
         ("What share of the orders is open?", [(100.0,)], {"whole_shares": 1.0}),
         ("What share of the orders is open?", [(1,)], {"whole_shares": 1.0}),
+        ("What share of the orders is open?", [(560.5,)], {"whole_shares": 1.0}),
         ("What share of the orders is open?", [(41.5,)], {}),
         ("How many orders are there?", [(100,)], {}),
         ("What is the name of all customers?", [("a", 1)], {"width_differs": 1.0}),
