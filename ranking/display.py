@@ -15,7 +15,7 @@ from nl2sql.catalog import Table, find_labels
 from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
-from ranking.query import ColumnUse, Query
+from ranking.query import ColumnUse, Query, find_output
 
 # A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
 _FEWEST_DECIMALS = 2
@@ -143,15 +143,7 @@ def _find_ranked(select: exp.Select) -> tuple[int, ...]:
     (1,)
     """
     outputs = [output.unalias() for output in select.expressions]
-    by_name = {output.alias.lower(): output.unalias() for output in select.expressions}
-    chosen = []
-    for item in select.args["order"].expressions:
-        by = item.this
-        if isinstance(by, exp.Literal) and by.is_int and 0 < int(by.name) <= len(outputs):
-            by = outputs[int(by.name) - 1]
-        elif isinstance(by, exp.Column) and not by.table:
-            by = by_name.get(by.name.lower(), by)
-        chosen.append(by)
+    chosen = [find_output(item.this, select) for item in select.args["order"].expressions]
     ranked = tuple(
         at for at, output in enumerate(outputs) if output in chosen and output.find(exp.AggFunc)
     )

@@ -183,6 +183,17 @@ class Query:
         return found[0] if len(found) == 1 else None
 
 
+def find_output(node: exp.Expr, select: exp.Select) -> exp.Expr:
+    """The output that a number or an alias in GROUP BY or ORDER BY means, else ``node`` itself."""
+    outputs = select.expressions
+    if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
+        return cast(exp.Expr, outputs[int(node.name) - 1].unalias())
+    if isinstance(node, exp.Column) and not node.table:
+        named = (each.unalias() for each in outputs if each.alias.lower() == node.name.lower())
+        return next(named, node)
+    return node
+
+
 def read_query(
     sql: str,
     dialect: str,

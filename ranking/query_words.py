@@ -20,6 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
 from nl2sql.sql.parsing import read_tree
+from ranking.query import find_output
 from ranking.table_roles import name_roles
 
 _MOST_CHARS = 160
@@ -115,7 +116,7 @@ def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
 def _list_outputs(write: Generator, select: exp.Select) -> tuple[list[str], list[str]]:
     """What it groups by, and the outputs by which it does not."""
     group = select.args.get("group")
-    groups = [_write_output(write, each, select) for each in group.expressions] if group else []
+    groups = [write.sql(find_output(each, select)) for each in group.expressions] if group else []
     outputs = map(write.sql, select.expressions)
     return groups, [output for output in outputs if output not in groups]
 
@@ -129,20 +130,9 @@ def _show_outputs(select: exp.Select, groups: Sequence[str], measures: Sequence[
     return f"{words} for each {_enumerate([group.removeprefix('the ') for group in groups])}"
 
 
-def _write_output(write: Generator, node: exp.Expr, select: exp.Select) -> str:
-    """The words for an expression that may be the number or the alias of an output."""
-    outputs = select.expressions
-    if isinstance(node, exp.Literal) and node.name.isdecimal():
-        number = int(node.name)
-        node = outputs[number - 1] if 0 < number <= len(outputs) else node
-    elif isinstance(node, exp.Column) and not node.table:
-        named = (each for each in outputs if isinstance(each, exp.Alias))
-        node = next((each for each in named if each.alias == node.name), node)
-    return str(write.sql(node))
-
-
 def _tell_key(write: Generator, key: exp.Expr, select: exp.Select) -> str:
-    words = _write_output(write, key.this if isinstance(key, exp.Ordered) else key, select)
+    sorted_by = find_output(key.this if isinstance(key, exp.Ordered) else key, select)
+    words = write.sql(sorted_by)
     return f"{words}, highest first" if key.args.get("desc") else words
 
 

@@ -84,9 +84,8 @@ class CandidateRanker:
         self._guard = guard
         self._executor = executor
         self._flags = settings.flags
-        self._settings = settings.ranking
         self._calibration = calibration
-        threshold = self._settings.min_confidence
+        threshold = settings.ranking.min_confidence
         self._threshold = max(
             calibration.threshold if threshold is None else threshold, _LEAST_CONFIDENCE
         )

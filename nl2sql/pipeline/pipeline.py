@@ -106,7 +106,9 @@ class Pipeline:
 
         ranking = Ranking()
         attempts: tuple[Repair, ...] = ()
-        repairs = RepairLoop(stages, ask_model=self.model_repair, deadline=deadline)
+        repairs = RepairLoop(
+            stages, question, context, plan, ask_model=self.model_repair, deadline=deadline
+        )
         generated: Generated | None = None
         is_last, failure, wanted = False, "", 0
         while generated is None or not (is_last or ranking.settled or deadline.has_passed):
@@ -149,9 +151,7 @@ class Pipeline:
             report(ranking)
             if repairs.find_repairable(ranking):
                 async with clock.time("repair"):
-                    ranking, tried = await repairs.run(
-                        question, context, plan, ranking, is_last=is_last
-                    )
+                    ranking, tried = await repairs.run(ranking, is_last=is_last)
                 attempts += tried
                 report(ranking)
 

@@ -11,10 +11,10 @@ Knows nothing of how the repairer makes a repair.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nl2sql.concurrency import gather_all
-from nl2sql.deadline import NEVER, Deadline
+from nl2sql.deadline import Deadline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.types import Assessment, Plan, Question, Ranking, Repair, SchemaContext
 
@@ -23,34 +23,24 @@ _ROUNDS = 3
 _Tried = tuple[Assessment | None, Repair]
 
 
+@dataclass(slots=True)
 class RepairLoop:
     """Repairs the failed candidates of one question, in every round of its sampling.
 
     ``ask_model`` allows repair by the model.
     """
 
-    def __init__(
-        self,
-        stages: Stages,
-        *,
-        ask_model: bool = False,
-        deadline: Deadline = NEVER,
-    ) -> None:
-        self._stages = stages
-        self._ask_model = ask_model
-        self._deadline = deadline
-        # Candidates that no rule could repair: the rules would give the same result again.
-        self._unruled: dict[str, Repair] = {}
+    stages: Stages
+    question: Question
+    context: SchemaContext
+    plan: Plan
+    _: KW_ONLY
+    ask_model: bool
+    deadline: Deadline
+    # Candidates that no rule could repair: the rules would give the same result again.
+    _unruled: dict[str, Repair] = field(default_factory=dict, init=False)
 
-    async def run(
-        self,
-        question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        ranking: Ranking,
-        *,
-        is_last: bool = True,
-    ) -> tuple[Ranking, tuple[Repair, ...]]:
+    async def run(self, ranking: Ranking, *, is_last: bool) -> tuple[Ranking, tuple[Repair, ...]]:
         """The ranking with its repairs, and all attempts, including failed ones.
 
         ``is_last`` says that no further samples follow: only then is the model asked, and only if
@@ -63,12 +53,12 @@ class RepairLoop:
         while failed := self.find_repairable(ranking):
             may_end = is_last and ranking.winner is None
             rest = [each for each in failed if each.candidate.id not in self._unruled]
-            tried = await self._try(question, context, plan, ranking, rest)
+            tried = await self._try(ranking, rest)
             self._unruled |= {repair.candidate: repair for made, repair in tried if made is None}
-            if may_end and self._ask_model and all(made is None for made, _ in tried):
-                if self._deadline.has_passed:
-                    failed, self._ask_model = failed[:1], False
-                tried = await self._try(question, context, plan, ranking, failed, ask_model=True)
+            if may_end and self.ask_model and all(made is None for made, _ in tried):
+                if self.deadline.has_passed:
+                    failed, self.ask_model = failed[:1], False
+                tried = await self._try(ranking, failed, ask_model=True)
             if all(made is None for made, _ in tried):
                 if may_end:
                     latest = self._unruled | {repair.candidate: repair for _, repair in tried}
@@ -79,31 +69,24 @@ class RepairLoop:
                 made.candidate.id for made, repair in tried if made is not None and repair.risks
             }
             repaired = tuple(made for made, _ in tried if made is not None)
-            ranking = await self._stages.ranker.rank(
-                question,
+            ranking = await self.stages.ranker.rank(
+                self.question,
                 _hand_over(ranking.assessments + repaired, doubtful),
                 samples=ranking.samples,
             )
         return ranking, tuple(attempts)
 
     async def _try(
-        self,
-        question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        ranking: Ranking,
-        failed: Sequence[Assessment],
-        *,
-        ask_model: bool = False,
+        self, ranking: Ranking, failed: Sequence[Assessment], *, ask_model: bool = False
     ) -> list[_Tried]:
         """Tries one repair for each of the failed candidates, concurrently."""
         repaired = await gather_all(
-            self._stages.repairer.repair(
-                question,
-                context,
+            self.stages.repairer.repair(
+                self.question,
+                self.context,
                 each,
                 ask_model=ask_model,
-                plan=plan,
+                plan=self.plan,
                 history=_trace_back(each, ranking),
             )
             for each in failed
@@ -111,7 +94,7 @@ class RepairLoop:
         # Different candidates are often repaired to the same query.
         queries = {made.sql: made for made, _ in repaired if made is not None}
         assessed = await gather_all(
-            self._stages.check_and_assess(question, query, context, plan)
+            self.stages.check_and_assess(self.question, query, self.context, self.plan)
             for query in queries.values()
         )
         known = dict(zip(queries, assessed, strict=True))

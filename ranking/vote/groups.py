@@ -30,7 +30,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -123,24 +123,26 @@ def _join_forms(assessments: Sequence[Assessment], forms: _Forms) -> dict[int, i
 
 def find_bare(assessments: Sequence[Assessment]) -> frozenset[int]:
     """The forms that show keys, where another form of the same reading shows their labels."""
-    known = {assessment.candidate.id: assessment for assessment in assessments}
     return frozenset(
-        parent.form
-        for child in assessments
-        if (parent := _find_labelled(child, known)) is not None
-        and parent.group == child.group
-        and parent.form != child.form
+        keyed.form
+        for keyed, labelled in _list_labelled(assessments)
+        if keyed.group == labelled.group and keyed.form != labelled.form
     )
 
 
-def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assessment | None:
-    """What a candidate shows with labels; None unless it shows all of its rows so."""
-    if child.candidate.rule != _LABELLING or child.result is None:
-        return None
-    parent = known.get(child.candidate.derived_from)
-    if parent is None or parent.result is None:
-        return None
-    return parent if _shows_labels(parent.result, child.result) else None
+def _list_labelled(assessments: Sequence[Assessment]) -> Iterator[tuple[Assessment, Assessment]]:
+    """The candidates with keys, each with the one that shows all of its rows with labels."""
+    known = {assessment.candidate.id: assessment for assessment in assessments}
+    for child in assessments:
+        parent = known.get(child.candidate.derived_from)
+        if (
+            child.candidate.rule == _LABELLING
+            and child.result is not None
+            and parent is not None
+            and parent.result is not None
+            and _shows_labels(parent.result, child.result)
+        ):
+            yield parent, child
 
 
 def _shows_labels(keyed: ResultSet, labelled: ResultSet) -> bool:
@@ -160,12 +162,11 @@ def _shows_labels(keyed: ResultSet, labelled: ResultSet) -> bool:
 
 
 def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_Link]:
-    known = {assessment.candidate.id: assessment for assessment in assessments}
+    for keyed, labelled in _list_labelled(assessments):
+        yield _Link(keyed.form, labelled.form, keyed.form)
     digits = {assessment.display.digits for assessment in assessments} - {None}
     done = set()
     for assessment in assessments:
-        if (parent := _find_labelled(assessment, known)) is not None:
-            yield _Link(parent.form, assessment.form, parent.form)
         result, display = assessment.result, assessment.display
         if result is None or result.truncated or not result.rows:
             continue

@@ -77,6 +77,9 @@ def build_repair(repairs: Assessment, sql: str, **overrides: object) -> Assessme
     return build_assessment(candidate=candidate, **overrides)  # type: ignore[arg-type]
 
 
+ASKED = (build_question(), build_context(), Plan())
+
+
 async def run(
     first: Ranking,
     ranker: FakeRanker,
@@ -88,10 +91,11 @@ async def run(
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
         build_stages(ranker=ranker, repairer=repairer),
+        *ASKED,
         ask_model=ask_model,
         deadline=deadline,
     )
-    return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
+    return await loop.run(first, is_last=is_last)
 
 
 def outcomes(attempts: tuple[Repair, ...]) -> list[tuple[str, str]]:
@@ -157,10 +161,9 @@ async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
     """Not even where the model is asked for it then."""
     repairer = FakeRepairer("", "", "", "")
-    loop = RepairLoop(build_stages(repairer=repairer), ask_model=True)
-    handed = (build_question(), build_context(), Plan())
-    await loop.run(*handed, rank(BAD), is_last=False)
-    _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
+    loop = RepairLoop(build_stages(repairer=repairer), *ASKED, ask_model=True, deadline=NEVER)
+    await loop.run(rank(BAD), is_last=False)
+    _, attempts = await loop.run(rank(BAD, BROKEN), is_last=True)
     assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3", "c2", "c3"]
     assert repairer.may_ask_model == [False, False, True, True]
     assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
