@@ -134,19 +134,19 @@ class AsyncClient:
 
     async def rate(
         self,
-        answer: AnsweredResponse,
+        answer: QueryResponse,
         verdict: Literal["right", "wrong"],
         correction: str | None = None,
         parameters: list[str] | None = None,
     ) -> FeedbackResponse:
-        """Says whether an answer is right; with a ``correction``, the query that is.
+        """Says whether an answer is right, even none; with a ``correction``, the query that is.
 
         ``parameters`` are those of the response to the same feedback, by name, that a reviewer
         marks as values that may be others.
         """
         request = FeedbackRequest(
             question=answer.rewritten or answer.question,
-            sql=answer.sql,
+            sql=answer.sql if isinstance(answer, AnsweredResponse) else "",
             database=answer.database,
             verdict=verdict,
             correction=correction,

@@ -79,6 +79,10 @@ async def test_ratings(service: PageService) -> None:
         await client.withdraw_feedback(rated.id)
         with pytest.raises(InvalidRequest):
             await client.withdraw_feedback(rated.id)
+        # Without a query, too.
+        failed = await client.ask("SELECT x FROM invented", k=1)
+        assert failed.outcome == "failed"
+        assert (await client.rate(failed, "wrong")).outcome == "recorded"
 
 
 async def test_parameters(service: PageService) -> None:
