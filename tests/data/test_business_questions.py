@@ -82,7 +82,8 @@ def test_the_set_about_a_dump_loads_beside_it_with_a_database_for_each_schema(
 
 
 @pytest.mark.parametrize(
-    ("file", "questions", "databases"), [("questions", 61, 8), ("new_questions", 54, 7)]
+    ("file", "questions", "databases"),
+    [("questions", 61, 8), ("new_questions", 54, 7), ("sample_db_questions", 62, 4)],
 )
 def test_a_set_about_public_databases_loads_beside_them(
     tmp_path: Path, file: str, questions: int, databases: int
