@@ -14,12 +14,13 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import duckdb
 
+from execution.duckdb.plan import EXPLAIN, list_scans, read_plan
 from execution.duckdb.second_check import list_functions
 from nl2sql.duckdb_files import (
     ATTACHED,
@@ -31,18 +32,15 @@ from nl2sql.duckdb_files import (
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_duckdb
 from nl2sql.settings import LimitSettings
-from nl2sql.sql.names import fold_name
+from nl2sql.sql.names import enquote, fold_name
 
 # More threads than this speed up a single query little, at the cost of all others.
 MOST_THREADS = 4
 
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
-_COMPUTING = """
-SELECT table_schema, table_name, read.column_name
-FROM information_schema.columns AS read
-JOIN information_schema.columns AS made USING (table_catalog, table_schema, table_name)
-WHERE made.is_generated = 'ALWAYS' AND contains(
-  lower(made.generation_expression), lower(replace(read.column_name, '"', '""')))
+_GENERATED = """
+SELECT table_schema, table_name, column_name
+FROM information_schema.columns WHERE is_generated = 'ALWAYS'
 """
 _VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"
 
@@ -55,21 +53,35 @@ class OpenFile:
 
     ``identity`` distinguishes a file from its replacement. ``macros`` are the functions, in lower
     case, that the file defines: they take precedence over DuckDB's functions of the same name.
-    ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
-    columns from which others may be generated; ``users`` the statements that use the file.
+    ``views`` are the file's views, qualified and folded, with their queries, ``brings`` the query
+    that shows what a view or a generated column reads; ``users`` the statements that use the file.
     """
 
     instance: duckdb.DuckDBPyConnection
     identity: Identity
     macros: frozenset[str]
     views: Mapping[str, str]
-    computing: frozenset[str]
+    brings: Mapping[str, str]
     users: int = 0
+    _brought: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     @cached_property
     def view_functions(self) -> frozenset[str]:
         """The functions that some view calls; the query that replaces a view may call them too."""
         return frozenset[str]().union(*map(list_functions, self.views.values()))
+
+    def find_brought(self, name: str) -> frozenset[tuple[str, str]]:
+        """What a view or generated column reads by itself, see ``list_scans``; else nothing.
+
+        Raises duckdb.Error.
+        """
+        if name in self.brings and name not in self._brought:
+            with self.connect() as connection:
+                row = connection.execute(EXPLAIN + self.brings[name]).fetchone()
+            assert row is not None
+            scans = list_scans(read_plan(str(row[1])))
+            self._brought[name] = frozenset(scan for scan in scans if scan[0])
+        return self._brought.get(name, frozenset())
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -155,20 +167,21 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
             for statement in build_duckdb_opening(path):
                 instance.execute(statement)
             macros = frozenset(name for (name,) in instance.execute(_MACROS).fetchall())
-            views = {
-                fold_name(f"{schema}.{view}", "duckdb"): extract_view_query(sql)
-                for schema, view, sql in instance.execute(_VIEWS).fetchall()
-            }
-            computing = frozenset(
-                fold_name(".".join(names), "duckdb")
-                for names in instance.execute(_COMPUTING).fetchall()
-            )
+            views, brings = {}, {}
+            for schema, view, sql in instance.execute(_VIEWS).fetchall():
+                name = fold_name(f"{schema}.{view}", "duckdb")
+                views[name] = extract_view_query(sql)
+                brings[name] = f"FROM {enquote(schema)}.{enquote(view)}"
+            for schema, table, column in instance.execute(_GENERATED).fetchall():
+                brings[fold_name(f"{schema}.{table}.{column}", "duckdb")] = (
+                    f"SELECT {enquote(column)} FROM {enquote(schema)}.{enquote(table)}"
+                )
         except BaseException:
             instance.close()
             raise
     except duckdb.Error as error:
         raise refuse_file(name, path, describe_duckdb_error(error)) from error
-    return OpenFile(instance, identity, macros, views, computing)
+    return OpenFile(instance, identity, macros, views, brings)
 
 
 def _identify(name: str, path: Path) -> Identity:

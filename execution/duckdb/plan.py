@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from execution.error_disclosure import weigh_estimate
+from nl2sql.sql.names import fold_name
 from nl2sql.types import Diagnostic, Explained
 
 # Joins that compare every pair of rows of their two inputs.
@@ -27,6 +27,8 @@ _PAIRING = frozenset({"BLOCKWISE_NL_JOIN", "NESTED_LOOP_JOIN", _PRODUCT})
 _STREAMING = frozenset({"LIMIT", "PROJECTION", "STREAMING_LIMIT"})
 
 _NAME_PART = re.compile(r'"(?:[^"]|"")*"|[^".]+')
+
+EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 Plan = Mapping[str, Any]
 
@@ -38,34 +40,26 @@ def read_plan(text: str) -> Plan:
     return plan
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A step without input; ``table`` is what it scans, as catalog, schema and name.
+def list_scans(plan: Plan) -> frozenset[tuple[str, str]]:
+    """Everything that the plan reads: each table, qualified and folded, alone and with its columns.
 
-    ``columns`` are the columns of the table that it passes on.
+    The columns are those that a scan passes on. A step that has no input and scans no table stands
+    in place of a column.
+
+    >>> told = {"Table": 'm.s."a b"', "Projections": ["id", "Name"]}
+    >>> sorted(list_scans({"name": "SEQ_SCAN", "children": [], "extra_info": told}))
+    [('m.s.a b', ''), ('m.s.a b', 'id'), ('m.s.a b', 'name')]
     """
-
-    name: str
-    table: tuple[str, ...]
-    columns: tuple[str, ...] = ()
-
-
-def list_leaves(plan: Plan) -> tuple[Leaf, ...]:
-    """The leaves of the plan: everything that it reads.
-
-    >>> told = {"Table": 'm.s."a b"', "Projections": ["id", "name"]}
-    >>> list_leaves({"name": "SEQ_SCAN", "children": [], "extra_info": told})
-    (Leaf(name='SEQ_SCAN', table=('m', 's', 'a b'), columns=('id', 'name')),)
-    """
-    return tuple(
-        Leaf(
-            str(node["name"]),
-            _split_name(_join_lines(node["extra_info"].get("Table", ""))),
-            _list_columns(node["extra_info"].get("Projections", ())),
-        )
-        for node in _walk(plan)
-        if not node["children"] or "Table" in node["extra_info"]
-    )
+    found: set[tuple[str, str]] = set()
+    for node in _walk(plan):
+        told = node["extra_info"]
+        if "Table" in told:
+            table = fold_name(".".join(_split_name(_join_lines(told["Table"]))), "duckdb")
+            columns = ("", *_list_columns(told.get("Projections", ())))
+            found |= {(table, fold_name(column, "duckdb")) for column in columns}
+        elif not node["children"]:
+            found.add(("", str(node["name"])))
+    return frozenset(found)
 
 
 def build_explained(plan: Plan) -> Explained:

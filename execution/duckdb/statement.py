@@ -4,17 +4,18 @@ That check is independent of sqlglot and the guard, in two steps with DuckDB's o
 tree (``second_check.py``) is one SELECT that reads only the tables that the ``GuardedQuery`` names
 and calls only functions of the allowlist or of the file's views, none of which is a macro of the
 file; and its plan, in which every name, view and macro is resolved, scans only those tables and the
-columns of them that the guard found.
+columns of them that the guard found, and what the plans of the query's views and generated columns
+scan by themselves.
 
 Gaps: the first does not see what a view reads and calls; the second, a table for which the planner
-uses statistics (``count(*)``), filters that it drops because all rows pass, which tables and
-columns belong to a view that the query names, and from which of these columns a generated
-one is computed. The file and its views have the same owner, and nothing else is attached.
+uses statistics (``count(*)``), filters that it drops because all rows pass, and whether a view or
+generated column scans what it brings, or the query itself does. The file and its views have the
+same owner, and nothing else is attached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import duckdb
@@ -22,7 +23,7 @@ import duckdb
 from execution.allowlists import Allowlist
 from execution.duckdb.errors import build_diagnostic, is_gone
 from execution.duckdb.file import OpenFile, SharedFile, refuse_file
-from execution.duckdb.plan import Plan, list_leaves, read_plan, weigh_plan
+from execution.duckdb.plan import EXPLAIN, Plan, list_scans, read_plan, weigh_plan
 from execution.duckdb.second_check import check_statement
 from execution.results.collector import PageQuery
 from execution.statement_threads import Answer, Statement
@@ -30,8 +31,6 @@ from nl2sql.duckdb_files import ATTACHED, describe_duckdb_error
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Diagnostic, Explained, GuardedQuery
-
-_EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 
 class DuckdbStatement(Statement[Answer]):
@@ -88,7 +87,7 @@ class DuckdbStatement(Statement[Answer]):
 
     def plan(self, page: PageQuery, most_pairs: int) -> Explained | Diagnostic:
         """The estimate of a page, or why it must not run; ``most_pairs``: see ``weigh_plan``."""
-        self._execute(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
+        self._execute(EXPLAIN + page.sql, len(EXPLAIN) + page.offset)
         row = self._connection.fetchone()
         assert row is not None
         plan = read_plan(str(row[1]))
@@ -140,33 +139,23 @@ def check_query(query: GuardedQuery, file: OpenFile, allowlist: Allowlist) -> Di
 
 def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | None:
     """Why the plan of the query must not run, or None."""
-    known = {fold_name(name, "duckdb") for name in query.tables}
-    for leaf in list_leaves(plan):
-        if not leaf.table:
-            if leaf.name not in _HARMLESS:
-                return Diagnostic(_NOT_ALLOWED, f"The query would read {leaf.name}.")
-            continue
-        catalog, *parts = leaf.table
-        name = ".".join(parts)
-        is_known = fold_name(name, "duckdb") in known or known & file.views.keys()
-        if catalog != ATTACHED or not is_known:
-            return Diagnostic(_NOT_ALLOWED, f"The query would read the table {name}.")
-        if known & file.views.keys():
-            continue
-        for column in leaf.columns:
-            if not _may_read(f"{name}.{column}", query, file):
-                return Diagnostic(_NOT_ALLOWED, f"The query would read the column {column}.")
+    named = {fold_name(name, "duckdb") for name in query.tables}
+    objects = named.union(query.reads or ())
+    brought = frozenset[tuple[str, str]]().union(*map(file.find_brought, objects))
+    tables = {f"{ATTACHED}.{name}" for name in named}.union(table for table, _ in brought)
+    columns = {f"{ATTACHED}.{name}" for name in query.reads or ()}.union(map(".".join, brought))
+    for table, name in sorted(list_scans(plan)):
+        if table not in tables and (table or name not in _HARMLESS):
+            return Diagnostic(_NOT_ALLOWED, f"The query would read {table or name}.")
+        if table and name and query.reads is not None and not _may_read(table, name, columns):
+            return Diagnostic(_NOT_ALLOWED, f"The query would read the column {name}.")
     return None
 
 
-def _may_read(column: str, query: GuardedQuery, file: OpenFile) -> bool:
-    """Whether the guard found the column, or the struct of which this is a field.
-
-    The columns from which others are generated pass too.
-    """
-    folded = fold_name(column, "duckdb")
-    if query.reads is None or folded in query.reads or folded in file.computing:
-        return True
+def _may_read(table: str, column: str, readable: Collection[str]) -> bool:
+    """Whether the column is among those, or is a field of one that is a struct."""
     # A name of several lines appears in the plan as several names.
-    readable = query.reads | file.computing
-    return any(folded.startswith(f"{read}.") or "\n" in read for read in readable)
+    return any(
+        column == name or column.startswith(f"{name}.") or column in name.split("\n")
+        for name in (read.removeprefix(f"{table}.") for read in readable)
+    )

@@ -13,12 +13,13 @@ statement may not read is denied with it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from execution.allowlists import load_allowlist
 from nl2sql.sql.names import fold_name
 
-Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+_Name = str | None
+Authorizer = Callable[[int, _Name, _Name, _Name, _Name], int]
 
 _SCHEMA = "main"
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
@@ -43,8 +44,8 @@ def build_authorizer(
     known = {_fold(name) for name, _ in schema}
     views = {_fold(name): name for name, kind in schema if kind == "view"}
     readable = {_fold(name.partition(".")[2]) for name in tables}
-    readable_columns = None if columns is None else {name.partition(".")[2] for name in columns}
-    of_views: set[str] = set()
+    # Each with the view that reads it; the statement itself has no name.
+    readable_columns = {("", name.partition(".")[2]) for name in columns or ()}
     # A table with the same name would take precedence.
     functions = _TABLE_FUNCTIONS - known
     for name in functions:
@@ -53,14 +54,12 @@ def build_authorizer(
     readable |= functions
     callable_ = set(load_allowlist("sqlite").functions)
     for folded in readable & views.keys():
-        read, called = _record_view(connection, views[folded])
-        readable |= read
-        of_views |= read
+        read, called = _record_view(connection, views, folded)
+        readable |= {table for _, table, _ in read}
+        readable_columns |= {(view, f"{table}.{column}") for view, table, column in read}
         callable_ |= called
 
-    def authorize(
-        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
-    ) -> int:
+    def authorize(action: int, first: _Name, second: _Name, schema: _Name, around: _Name) -> int:
         if action == sqlite3.SQLITE_READ:
             name = _fold(first or "")
             if second == "" and schema is None and name not in known:
@@ -69,9 +68,9 @@ def build_authorizer(
             else:
                 allowed = schema in (_SCHEMA, None) and name in readable
                 # No column is read if rows are only counted.
-                is_table = name not in of_views and name not in functions
-                if readable_columns is not None and is_table and second:
-                    allowed = allowed and f"{name}.{_fold(second)}" in readable_columns
+                if columns is not None and name not in functions and second:
+                    read = (views.get(_fold(around or ""), ""), f"{name}.{_fold(second)}")
+                    allowed = allowed and read in readable_columns
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = second is not None and second.lower() in callable_
         else:
@@ -81,28 +80,28 @@ def build_authorizer(
     return authorize
 
 
-def _record_view(connection: sqlite3.Connection, view: str) -> tuple[set[str], set[str]]:
-    """The folded names of the tables that a view reads and of the functions that it calls."""
-    read: set[str] = set()
+def _record_view(
+    connection: sqlite3.Connection, views: Mapping[str, str], folded: str
+) -> tuple[set[tuple[str, str, str]], set[str]]:
+    """What a view reads, as view, table and column, and the functions that it calls, all folded."""
+    read: set[tuple[str, str, str]] = set()
     called: set[str] = set()
 
-    def record(
-        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
-    ) -> int:
+    def record(action: int, first: _Name, second: _Name, schema: _Name, around: _Name) -> int:
         if action == sqlite3.SQLITE_READ:
-            read.add(_fold(first or ""))
+            read.add((views.get(_fold(around or ""), ""), _fold(first or ""), _fold(second or "")))
         elif action == sqlite3.SQLITE_FUNCTION:
             called.add((second or "").lower())
         return sqlite3.SQLITE_OK if action in _VIEW_ACTIONS else sqlite3.SQLITE_DENY
 
     connection.set_authorizer(record)
     try:
-        escaped = view.replace("`", "``")
+        escaped = views[folded].replace("`", "``")
         connection.execute(f"EXPLAIN SELECT * FROM {_SCHEMA}.`{escaped}`").close()
     finally:
         connection.set_authorizer(None)
     # A view must not give access to the schema tables.
-    return {name for name in read if not name.startswith(_RESERVED)}, called
+    return {found for found in read if not found[1].startswith(_RESERVED)}, called
 
 
 _VIEW_ACTIONS = _HARMLESS | {sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb.file import OpenFile
+from execution.duckdb.file import OpenFile, open_file
 from execution.duckdb.plan import build_explained, estimate_pairs, weigh_plan
 from execution.duckdb.statement import check_plan, check_query
 from nl2sql.duckdb_files import ATTACHED
-from nl2sql.types import Diagnostic
-from tests.execution.duckdb.shop import query
+from nl2sql.types import Diagnostic, GuardedQuery
+from tests.execution.duckdb.shop import LIMITS, query, write
 from tests.execution.expecting import expect
 from tests.golden import load_cases
 
@@ -23,19 +23,21 @@ Node = dict[str, Any]
 ALLOWED = load_allowlist("duckdb")
 
 
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as opened:
-        yield opened
+_CONTENTS = """
+CREATE TABLE secrets (id INT, word TEXT, pay INT, ay INT, twice INT AS (pay * 2), third INT AS (#3)
+);
+CREATE VIEW totals AS SELECT version(), id FROM secrets ORDER BY word;
+"""
 
 
 @pytest.fixture
-def file(connection: duckdb.DuckDBPyConnection) -> OpenFile:
-    """One with a macro ``upper`` and a view that calls what a query may not."""
-    views = {"main.totals": "SELECT version(), id FROM main.orders"}
-    return OpenFile(
-        connection, (0, 0, 0, 0), frozenset({"upper", "today"}), views, frozenset({"main.made"})
-    )
+def file(tmp_path: Path) -> Iterator[OpenFile]:
+    """One with a macro ``upper``, generated columns, and a view that calls what no query may."""
+    path = tmp_path / "file.duckdb"
+    write(path, f"CREATE MACRO upper(x) AS x; CREATE MACRO today() AS 1; {_CONTENTS}")
+    opened = open_file("shop", path, LIMITS)
+    yield opened
+    opened.instance.close()
 
 
 @pytest.mark.parametrize(
@@ -89,24 +91,31 @@ def test_a_plan_reads_the_tables_of_the_query_only(
     assert found is None or found.sqlstate == "42501"
 
 
-def test_a_view_may_read_what_it_reads(file: OpenFile) -> None:
-    assert check_plan(scan(f"{ATTACHED}.main.secrets"), query("", "main.totals"), file) is None
-    assert check_plan(scan("other.main.secrets"), query("", "main.totals"), file) is not None
+def test_a_view_or_generated_column_may_read_what_it_reads_and_nothing_else(
+    file: OpenFile,
+) -> None:
+    def may_read(asked: GuardedQuery, column: str, table: str = f"{ATTACHED}.main.secrets") -> bool:
+        return check_plan(scan(table, column), asked, file) is None
+
+    view = replace(query("", "main.totals"), reads=frozenset({"main.totals.id"}))
+    assert [may_read(view, column) for column in ("id", "Word", "pay")] == [True, True, False]
+    assert not may_read(view, "id", "other.main.secrets")
+    assert not may_read(view, "id", f"{ATTACHED}.main.orders")
+    # Nor columns whose names are parts of the text of a generated one.
+    for column, is_read in (("twice", True), ("third", True), ("word", False)):
+        reads = frozenset({"main.secrets.id", f"main.secrets.{column}"})
+        asked = replace(query("", "main.secrets"), reads=reads)
+        assert [may_read(asked, read) for read in ("pay", "ay")] == [is_read, False]
 
 
-READ = (
-    "main.orders id",
-    "main.orders ID",
-    "main.orders place.city",
-    "main.made anything",
-    "main.totals anything",
-)
+READ = ("main.orders id", "main.orders ID", "main.orders place.city", "main.orders odd")
 
 
 @pytest.mark.parametrize("read", [*READ, "main.orders total", "main.orders places"])
 def test_a_plan_reads_the_columns_of_the_query_only(read: str, file: OpenFile) -> None:
     table, column = read.split()
-    reads = frozenset({"main.orders.id", "main.orders.place"})
+    # A plan lists the lines of a name as names.
+    reads = frozenset({"main.orders.id", "main.orders.place", "main.orders.very\nodd"})
     asked = replace(query("", table), reads=reads)
     assert (check_plan(scan(f"{ATTACHED}.{table}", column), asked, file) is None) == (read in READ)
     assert check_plan(scan(f"{ATTACHED}.{table}", column), query("", table), file) is None

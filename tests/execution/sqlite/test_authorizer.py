@@ -66,8 +66,21 @@ def test_only_the_columns_of_a_statement_are_read(connection: sqlite3.Connection
     assert not judge("SELECT id FROM staff ORDER BY pay")
     assert not judge("SELECT * FROM staff")
     assert not judge("SELECT word FROM secrets", "main.staff", "main.secrets")
-    # What a view reads belongs to its owner.
-    assert judge("SELECT word FROM words", "main.words")
+
+
+def test_a_view_reads_its_columns_and_the_statement_does_not(
+    connection: sqlite3.Connection,
+) -> None:
+    columns = frozenset({"main.words.word", "main.outer_view.word"})
+    tables = ("main.outer_view", "main.words", "main.secrets")
+    for sql, expected in (
+        ("SELECT word FROM words", True),
+        ("WITH c AS (SELECT word FROM outer_view) SELECT x.word FROM c AS x, c", True),
+        ("SELECT word FROM secrets", False),
+        ("SELECT s.id FROM words AS w, secrets AS s", False),
+        ("WITH c AS (SELECT word FROM secrets) SELECT word FROM c, words", False),
+    ):
+        assert is_allowed(connection, sql, *tables, columns=columns) is expected, sql
 
 
 def test_what_sqlite_does_not_name_is_denied(connection: sqlite3.Connection) -> None:
