@@ -54,8 +54,10 @@ def list_scans(plan: Plan) -> frozenset[tuple[str, str]]:
     for node in _walk(plan):
         told = node["extra_info"]
         if "Table" in told:
-            table = fold_name(".".join(_split_name(_join_lines(told["Table"]))), "duckdb")
-            columns = ("", *_list_columns(told.get("Projections", ())))
+            written = "\n".join(_list_lines(told["Table"]))
+            table = fold_name(".".join(_split_name(written)), "duckdb")
+            # If rows are only counted, the name of the column has no letters.
+            columns = ("", *_list_lines(told.get("Projections", ())))
             found |= {(table, fold_name(column, "duckdb")) for column in columns}
         elif not node["children"]:
             found.add(("", str(node["name"])))
@@ -103,14 +105,9 @@ def estimate_pairs(plan: Plan) -> float:
     )
 
 
-def _join_lines(text: str | list[str]) -> str:
-    """A text of several lines, which DuckDB returns as a list."""
-    return text if isinstance(text, str) else "\n".join(text)
-
-
-def _list_columns(told: str | Sequence[str]) -> tuple[str, ...]:
-    # If rows are only counted, the name here has no letters.
-    return tuple(name for name in ((told,) if isinstance(told, str) else told) if name)
+def _list_lines(text: str | Sequence[str]) -> Sequence[str]:
+    """The lines of a text; DuckDB returns several as a list."""
+    return (text,) if isinstance(text, str) else text
 
 
 def _split_name(name: str) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ A PostgreSQL query that groups by a table's primary key may use the table's othe
 aggregates, since each group has one value of them. A derived table has no key, so the columns that
 the query uses outside aggregates are added to the GROUP BY. The groups stay the same.
 
-Does not cover grouping sets, renamed columns, whole rows, and a key that is named without its table
-where another source has a column of that name (with USING it may be that of either): there
+Does not cover grouping sets, whole rows, and names after USING within parentheses: there
 PostgreSQL says which column must be grouped by.
 """
 
@@ -44,28 +43,26 @@ def _complete(select: exp.Select, found: Resolution, resolver: NameResolver) -> 
         _find_output(item, select.expressions, columns, resolver)
         for item in _list_items(clause.expressions)
     ]
+    grouped = [
+        (_find_source(item, select, found, resolver), resolver.fold(item.this))
+        for item in items
+        if isinstance(item, exp.Column) and not item.is_star
+    ]
     bare = set(_list_bare(select, sources, resolver))
     added: list[exp.Column] = []
     for name, source in sources.items():
-        table = source.table
-        named = {
-            resolver.fold(item.this)
-            for item in items
-            if found.origins.get(id(item)) is source and _is_plain(item, sources, resolver)
-        }
-        if (
-            table is None
-            or source.renamed
-            or not table.primary_key
-            or not named.issuperset(table.primary_key)
-        ):
+        if source.table is None or not source.table.primary_key:
             continue
-        equal = {column.name for column in table.columns if not _UNEQUAL.match(column.type)}
+        # An alias may have renamed them.
+        written = dict(zip(resolver.list_columns(source.table), source.columns, strict=True))
+        named = {column for owner, column in grouped if owner is source}
+        if not named.issuperset(written[key] for key in source.table.primary_key):
+            continue
+        equal = {column.name for column in source.table.columns if not _UNEQUAL.match(column.type)}
+        used = {written[column] for column in source.used & equal}
         added += [
             exp.column(column, table=name, quoted=True)
-            for column in sorted(
-                equal & (source.used if None in bare else source.used & bare) - named
-            )
+            for column in sorted((used if None in bare else used & bare) - named)
         ]
     for column in added:
         clause.append("expressions", column)
@@ -80,11 +77,42 @@ def _list_items(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
             yield node
 
 
-def _is_plain(column: exp.Expr, sources: Sources, resolver: NameResolver) -> bool:
-    """Whether the column can be of one source only: it names its table, or no other has it."""
-    name = resolver.fold(column.this)
-    owners = [source for source in sources.values() if name in source.columns]
-    return column.args.get("table") is not None or len(owners) == 1
+# From the narrowest on.
+_NUMBERS = ("", "smallint", "integer", "bigint", "numeric", "real", "double precision")
+
+
+def _find_source(
+    column: exp.Column, select: exp.Select, found: Resolution, resolver: NameResolver
+) -> Source | None:
+    """The source whose column it is, also of a name that several have after USING.
+
+    Of them PostgreSQL keeps the left one, or the right one after RIGHT JOIN or if only the left one
+    is converted; of a FULL JOIN none (``buildMergedJoinVar`` in its parse_clause.c).
+    """
+    if column.args.get("table") is not None:
+        return found.origins.get(id(column))
+    name, sources = resolver.fold(column.this), list(found.selects[id(select)].values())
+    joins = select.args.get("joins") or []
+    having = [source for source in sources if name in source.columns]
+    if len(having) < 2 or len(joins) != len(sources) - 1:
+        # Within parentheses it is not known which joins are meant.
+        return having[0] if len(having) == 1 else None
+    kept: Source | None = having[0]
+    for join, source in zip(joins, sources[1:], strict=True):
+        if source in having[1:]:
+            ours, theirs = _find_width(kept, name), _find_width(source, name)
+            left = None if 0 < ours < theirs else kept
+            right = None if 0 < theirs < ours else source
+            kept = {"LEFT": left, "RIGHT": right, "FULL": None}.get(join.side, left or right)
+    return kept
+
+
+def _find_width(source: Source | None, name: str) -> int:
+    """A rank of the column's type among numbers; 0 if it is none, or unknown."""
+    if source is None or source.table is None:
+        return 0
+    kind = source.table.columns[source.columns.index(name)].type
+    return _NUMBERS.index(kind) if kind in _NUMBERS else 0
 
 
 _AGGREGATES = load_function_names("growth")["gathering"].union(

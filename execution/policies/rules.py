@@ -303,19 +303,13 @@ class _RoleBuilder:
         """
         for table in self._catalog.tables:
             name, rule = table.qualified, rules.get(table.qualified)
+            hides = rule is None or not rule.shows_every_row
             for other in table.ancestors:
-                if other not in rules or (rule is None and not rules[other].shows_every_row):
-                    continue
-                if rule is None:
+                if other in rules and rules[other].shows_every_row == hides:
+                    opened, kept = (other, name) if hides else (name, other)
                     self.problems.append(
-                        f"{other} would show rows of {name}, which is hidden and INHERITS from it: "
-                        f"make {name} visible, give {other} a row filter, or hide {other} too"
-                    )
-                elif rules[other].shows_every_row != rule.shows_every_row:
-                    opened, kept = (name, other) if rule.shows_every_row else (other, name)
-                    self.problems.append(
-                        f"{opened} would show rows that are filtered in {kept}, as {name} INHERITS "
-                        f"from {other}: give it a row filter or an inherit entry too, or hide it"
+                        f"{opened} would show rows that {kept} does not, as {name} INHERITS from "
+                        f"{other}: give it a row filter or an inherit entry too, or hide it"
                     )
 
     # -- views ---------------------------------------------------------------------------------

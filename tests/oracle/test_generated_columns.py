@@ -123,7 +123,7 @@ def test_a_table_that_inherits_is_withheld_with_its_parent(
     # A parent shows the rows of a hidden child, at any distance, unless its own filter decides.
     for parent in ("base", "middle"):
         with pytest.raises(
-            PolicyError, match=rf"public\.{parent} would show rows of public\.child"
+            PolicyError, match=rf"public\.{parent} would show rows that public\.child"
         ):
             compile_role(tables={"visible": [f"public.{parent}"]})
     assert compile_role(tables={"visible": ["public.child"]})

@@ -40,6 +40,26 @@ def test_what_cannot_be_grouped_by_is_not() -> None:
     assert clause == 'id, "sheets"."more", "sheets"."name"'
 
 
+@pytest.mark.parametrize(
+    ("query", "grouped"),
+    [
+        # PostgreSQL keeps the column that it need not convert.
+        ("customers AS a JOIN wide AS b USING (id)", 'id, "b"."word"'),
+        ("wide AS b JOIN customers AS a USING (id) JOIN orders AS c USING (id)", 'id, "b"."word"'),
+        ("wide AS b LEFT JOIN customers AS a USING (id)", 'id, "b"."word"'),
+        ("customers AS a LEFT JOIN wide AS b USING (id)", "id"),
+        ("wide AS b RIGHT JOIN customers AS a USING (id)", "id"),
+    ],
+)
+def test_a_key_after_using_is_that_of_the_wider_number(query: str, grouped: str) -> None:
+    table = build_table("stock.wide", "id bigint", "word text", key=("id",))
+    catalog = replace(SHOP, tables=(*SHOP.tables, table))
+    access = find_access("clerk", compiled=compile_shop(catalog, shared=["stock.wide"]))
+    sql = f"SELECT id, a.name, word FROM {query} GROUP BY id"
+    verdict = expect(GuardedQuery, guard_query(sql, access))
+    assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped
+
+
 MASKED = ["sales.customers.id", "sales.orders.total"]
 KEY = 'id, "customers"."name"'
 
