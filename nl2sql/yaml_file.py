@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -64,6 +65,9 @@ def check_yaml(
     """
     if not isinstance(value, dict):
         raise error(f"{where} must be a mapping of keys to values.")
+    for place, text in _list_texts(value):
+        if _CONTROL_CHARACTER.search(text):
+            raise error(f"{where}: {place[1:]!a}: leave the control character out")
     try:
         return model.model_validate(value)
     except ValidationError as found:
@@ -74,6 +78,23 @@ def check_yaml(
             if problem["type"] != "missing" or not any(meant in line for line in lines):
                 lines.append(_describe(problem, model))
         raise error(f"{where}: " + "; ".join(lines)) from found
+
+
+# All but tabs and ends of lines, and what turns the direction of text: a terminal may obey them.
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def _list_texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Every key and text in a value, each behind the keys that lead to it."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{place}.{key}", str(key)
+            yield from _list_texts(inner, f"{place}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _list_texts(inner, place)
 
 
 def _describe(problem: Any, model: type[BaseModel]) -> str:

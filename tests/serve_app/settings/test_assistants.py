@@ -36,6 +36,12 @@ def build(**assistants: Any) -> Settings:
             {"database": "shop", "instructions": "x" * 1340},
             "assistants.desk.instructions: 1,340 characters; at most 1,000 are allowed. Keep what",
         ),
+        (
+            "desk",
+            {"database": "shop", "description": "All \x1b[2Jorders"},
+            "assistants.desk.description': leave the control character out",
+        ),
+        ("de\u202esk", {"database": "shop"}, r"assistants.de\\u202esk': leave the control"),
     ],
 )
 def test_a_wrong_assistant_is_told_what_to_do(
