@@ -14,7 +14,7 @@ from ranking.score.points import Measure
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of averages, numbers of rows, distinct rows and negation.
+    """Measures of averages, rows and groups, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -25,8 +25,11 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     tree = query.tree
     if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
         yield "average_missing", 1.0
-    if expected.rows is not None and expected.rows > 1 and _finds_one_row(query):
-        yield "rows_missing", 1.0
+    if isinstance(tree, exp.Select):
+        aggregates, bare = split_outputs(tree)
+        is_grouped = tree.args.get("group") is not None
+        if aggregates and not bare and (is_grouped or (expected.rows or 0) > 1):
+            yield "groups_unshown" if is_grouped else "rows_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
     select = query.outermost()
@@ -38,15 +41,6 @@ def _names_average(query: Query) -> bool:
     """True if a column's name says that it is an average, so that AVG is not needed."""
     names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
-
-
-def _finds_one_row(query: Query) -> bool:
-    """True if all it shows are aggregates of all rows."""
-    tree = query.tree
-    if not isinstance(tree, exp.Select) or tree.args.get("group"):
-        return False
-    aggregates, bare = split_outputs(tree)
-    return bool(aggregates) and not bare
 
 
 def _is_negated(tree: exp.Expr) -> bool:
