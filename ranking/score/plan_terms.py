@@ -14,10 +14,10 @@ from ranking.score.points import Measure
 
 ASKED_RULES = frozenset(
     """asked_rounding nulls_last compared_values asked_units oldest_first present_rows
-    counted_tables""".split()
+    counted_tables unmatched_rows""".split()
 )
-"""The rules that derive what the words of the question say and the query does not do: ``ASKED`` of
-``repair/derive``, since stages do not import one another."""
+"""The rules that derive what the question's words or the query's conditions say and the query does
+not do: ``ASKED`` of ``repair/derive``, since stages do not import one another."""
 
 
 def measure_origin(candidate: Candidate) -> Iterator[Measure]:

@@ -26,13 +26,14 @@ from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
 from repair.derive.outputs import asked_rounding, shown_names
 from repair.derive.periods import present_rows
-from repair.derive.tables import counted_tables
+from repair.derive.tables import counted_tables, unmatched_rows
 from repair.derive.units import asked_units
 from repair.derive.values import grounded_values
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
-# What the words of the question say and the query does not do; the vote trusts these.
+# What the question's words or the query's conditions say and the query does not do; the vote trusts
+# these.
 ASKED: tuple[Rule, ...] = (
     asked_rounding,
     nulls_last,
@@ -41,6 +42,7 @@ ASKED: tuple[Rule, ...] = (
     oldest_first,
     present_rows,
     counted_tables,
+    unmatched_rows,
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.

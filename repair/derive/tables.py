@@ -1,4 +1,4 @@
-"""Tables whose rows a question counts."""
+"""Tables that a query joins: one too few, or by the wrong kind of join."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.sql.nodes import find_all
+from nl2sql.sql.nodes import find_all, list_conjuncts
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import KeyNeighbour
@@ -58,3 +58,46 @@ def _list_referring(
         if not any(neighbour.table.qualified in joined for neighbour in referring):
             for neighbour in referring:
                 yield source, neighbour
+
+
+def unmatched_rows(original: Original) -> Iterator[exp.Expr]:
+    """``JOIN orders AS o ON … = o.customer_id WHERE o.id IS NULL`` becomes a LEFT JOIN.
+
+    In an inner join no key of the joined table is NULL: rows without a match are meant.
+    """
+    draft = original.draft()
+    joins = [join for scope in original.scopes for join in _list_matching(original, scope)]
+    for join in map(draft.of, joins):
+        join.set("kind", None)
+        join.set("side", "LEFT")
+    if joins:
+        yield draft.tree
+
+
+def _list_matching(original: Original, scope: SelectScope) -> list[exp.Join]:
+    """The inner joins with tables of which WHERE says that a key IS NULL."""
+    where = scope.select.args.get("where")
+    missing = [
+        part.this
+        for part in (list_conjuncts(where.this) if where is not None else ())
+        if isinstance(part, exp.Is) and isinstance(part.expression, exp.Null)
+    ]
+    return [
+        join
+        for join in scope.select.args.get("joins") or ()
+        if not join.side
+        and join.kind in ("", "INNER")
+        and any(_is_key(original, scope, join, column) for column in missing)
+    ]
+
+
+def _is_key(original: Original, scope: SelectScope, join: exp.Join, node: exp.Expr) -> bool:
+    """Whether it is a column of the joined table's key, or one that the table is joined by."""
+    column = original.find_column(node, scope)
+    if column is None or not isinstance(node, exp.Column):
+        return False
+    source, on = original.find_owner(node, scope), join.args.get("on")
+    if source is None or source.identifier.name != join.this.alias_or_name:
+        return False
+    is_joined = on is not None and node in list(find_all(on, exp.Column))
+    return is_joined or (source.table is not None and column.name in source.table.primary_key)

@@ -23,11 +23,15 @@ from repair.normalize.clauses import alias_references, distinct_order
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
-from repair.normalize.spelling import bare_joins, join_tokens, operators, split_tokens
+from repair.normalize.spelling import (
+    join_tokens,
+    operators,
+    spaced_names,
+    split_tokens,
+)
 from repair.normalize.values import (
     booleans,
     double_quoted_text,
-    null_text,
     numbers,
     text_numbers,
     texts,
@@ -36,7 +40,7 @@ from repair.normalize.values import (
 TextRule = Callable[[str, Facts], str]
 TreeRule = Callable[[exp.Expr, Facts], bool]
 
-TEXT_RULES: tuple[TextRule, ...] = (operators, bare_joins)
+TEXT_RULES: tuple[TextRule, ...] = (operators, spaced_names)
 """Each takes a query, which may not parse, and returns it, changed if the rule applies."""
 
 TREE_RULES: tuple[TreeRule, ...] = (
@@ -50,7 +54,6 @@ TREE_RULES: tuple[TreeRule, ...] = (
     texts,
     numbers,
     booleans,
-    null_text,
     text_numbers,
     distinct_order,
 )

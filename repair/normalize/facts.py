@@ -52,6 +52,13 @@ class Facts:
         tables = {name.lower() for table in self.tables for name in (table.name, table.schema)}
         return frozenset(columns | tables)
 
+    @cached_property
+    def spaced_names(self) -> list[str]:
+        """The names with spaces of tables and columns, longer ones first."""
+        names = {column.name for table in self.tables for column in table.columns}
+        names |= {table.name for table in self.tables}
+        return sorted((name for name in names if " " in name), key=lambda it: (-len(it), it))
+
     def find_column(self, column: exp.Column) -> Column | None:
         """The real column that is meant, in the nearest enclosing query that has one."""
         select = column.parent_select

@@ -115,50 +115,20 @@ def operators(sql: str, facts: Facts) -> str:
     return join_tokens(result)
 
 
-_JOIN_ENDS = frozenset(
-    "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW QUALIFY UNION EXCEPT INTERSECT ;".split()
-)
-_CONDITIONS = frozenset({"ON", "USING"})
-# Joins that need no condition, or whose meaning would change.
-_OTHERS = frozenset({"CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "OUTER", "LATERAL"})
+def spaced_names(sql: str, facts: Facts) -> str:
+    """``JOIN Order Details`` becomes ``JOIN "Order Details"`` if a table is called so.
 
+    So does the name of a column.
 
-def bare_joins(sql: str, facts: Facts) -> str:
-    """SQLite's ``a JOIN b JOIN c ON …`` becomes ``a CROSS JOIN b JOIN c ON …``.
-
-    The last condition may name all tables before it. Joins that are followed by all their
-    conditions stay.
-
-    >>> bare_joins("SELECT 1 FROM a JOIN b JOIN c ON a.x = b.x AND c.y = b.y", Facts("postgres"))
-    'SELECT 1 FROM a CROSS JOIN b JOIN c ON a.x = b.x AND c.y = b.y'
+    >>> from nl2sql.catalog import Table
+    >>> facts = Facts("sqlite", [Table("main", "Order Details", ())])
+    >>> spaced_names("SELECT * FROM Orders JOIN order details AS d ON TRUE", facts)
+    'SELECT * FROM Orders JOIN "Order Details" AS d ON TRUE'
     """
-    if facts.target == "sqlite":
-        return sql  # the target reads them
     tokens = split_tokens(sql)
-    for start in range(len(tokens) - 1, -1, -1):
-        if tokens[start].upper != "FROM":
-            continue
-        joins, conditions = _find_joins(tokens, start + 1)
-        if len(conditions) >= len(joins):
-            continue
-        for place, following in zip(joins[::-1], [len(tokens), *joins[:0:-1]], strict=True):
-            if not any(place < condition < following for condition in conditions):
-                is_inner = tokens[place - 1].upper == "INNER"
-                at = place - is_inner
-                tokens[at] = tokens[at].spell("CROSS" if is_inner else "CROSS JOIN")
+    for name in facts.spaced_names:
+        words = [token.upper for token in split_tokens(name)]
+        for at in range(len(tokens) - len(words), -1, -1):
+            if [token.upper for token in tokens[at : at + len(words)]] == words:
+                tokens[at : at + len(words)] = [tokens[at].spell(f'"{name}"')]
     return join_tokens(tokens)
-
-
-def _find_joins(tokens: list[Token], start: int) -> tuple[list[int], list[int]]:
-    """The indices of the joins of one FROM that need a condition, and of the conditions."""
-    depth, joins, conditions = 0, [], []
-    for index in range(start, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
-        word = tokens[index].upper
-        if depth < 0 or (depth == 0 and word in _JOIN_ENDS):
-            break
-        if depth == 0 and word == "JOIN" and tokens[index - 1].upper not in _OTHERS:
-            joins.append(index)
-        elif depth == 0 and word in _CONDITIONS:
-            conditions.append(index)
-    return joins, conditions

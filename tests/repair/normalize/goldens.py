@@ -53,7 +53,7 @@ TABLES = tuple(
 
 
 def build_script(dialect: str) -> list[str]:
-    """The statements that make both tables; SQLite keeps dates as text and truth as a number."""
+    """The statements that make the tables; SQLite keeps dates as text and truth as a number."""
     is_sqlite = dialect == "sqlite"
     words = {"true": "1", "false": "0"} if is_sqlite else {"true": "TRUE", "false": "FALSE"}
     script = []
@@ -64,6 +64,7 @@ def build_script(dialect: str) -> list[str]:
             else kind
             for name, kind in made["columns"].items()
         }
-        script.append(f"CREATE TABLE {table} ({', '.join(f'{a} {b}' for a, b in kinds.items())})")
-        script += [f"INSERT INTO {table} VALUES ({row.format(**words)})" for row in made["rows"]]
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
+        script.append(f'CREATE TABLE "{table}" ({columns})')
+        script += [f'INSERT INTO "{table}" VALUES ({row.format(**words)})' for row in made["rows"]]
     return script
