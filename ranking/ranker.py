@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nl2sql.errors import Busy
 from nl2sql.protocols import Executor, Guard
@@ -68,27 +68,23 @@ _MOST = 2
 _MOST_ROWS = 20
 
 
+@dataclass(frozen=True, slots=True)
 class CandidateRanker:
     """Assesses candidates one by one and ranks them together.
 
     ``calibration`` estimates how likely a ranking's winner is right.
     """
 
-    def __init__(
-        self,
-        guard: Guard,
-        executor: Executor,
-        settings: StageSettings,
-        calibration: Calibration,
-    ) -> None:
-        self._guard = guard
-        self._executor = executor
-        self._flags = settings.flags
-        self._calibration = calibration
-        threshold = settings.ranking.min_confidence
-        self._threshold = max(
-            calibration.threshold if threshold is None else threshold, _LEAST_CONFIDENCE
-        )
+    guard: Guard
+    executor: Executor
+    settings: StageSettings
+    calibration: Calibration
+
+    @property
+    def threshold(self) -> float:
+        """The confidence below which there is a choice of interpretations."""
+        least = self.settings.ranking.min_confidence
+        return max(self.calibration.threshold if least is None else least, _LEAST_CONFIDENCE)
 
     async def assess(
         self,
@@ -104,7 +100,7 @@ class CandidateRanker:
         """
         explained: Explained | Diagnostic | None = None
         with suppress(Busy):
-            explained = await self._executor.explain(query)
+            explained = await self.executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
         assessed = await run_in_parser_thread(
             _read, candidate, question, query, explained, context, plan
@@ -120,7 +116,7 @@ class CandidateRanker:
 
         Raises Unavailable.
         """
-        run = await run_candidates(self._executor, assessments)
+        run = await run_candidates(self.executor, assessments)
         return await run_in_results_thread(self._vote, question, run, samples)
 
     async def conclude(
@@ -133,7 +129,7 @@ class CandidateRanker:
         A leader that has not run is run now; if that fails, the next one leads.
         """
         while (leader := find_unrun_leader(ranking)) is not None:
-            run = await run_whole(self._executor, leader, VOTE_LIMITS.rows)
+            run = await run_whole(self.executor, leader, VOTE_LIMITS.rows)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
             ranking = await run_in_results_thread(
                 self._vote, question, (run, *others), ranking.samples
@@ -141,7 +137,7 @@ class CandidateRanker:
         winner = ranking.winner
         if winner is None:
             return ranking
-        page = await fetch_page(self._executor, winner, question.max_rows)
+        page = await fetch_page(self.executor, winner, question.max_rows)
         query = await run_in_parser_thread(read_candidate, winner.candidate.sql, context)
         unreadable = ""
         if page.result is not None:
@@ -151,11 +147,9 @@ class CandidateRanker:
         notes = Notes()
         if query is not None:
             is_empty = says_nothing(winner.result)
-            notes = await write_notes(
-                self._guard, self._executor, question, query, is_empty=is_empty
-            )
+            notes = await write_notes(self.guard, self.executor, question, query, is_empty=is_empty)
         features = measure_features(ranking, is_unstored=notes.is_unstored)
-        confidence, remarks = self._calibration.estimate(features), []
+        confidence, remarks = self.calibration.estimate(features), []
         if query is not None and winner.candidate.origin in _WRITTEN:
             if misses_times(question, query):
                 confidence, remarks = 0.0, [_TIMELESS]
@@ -170,7 +164,7 @@ class CandidateRanker:
             ),
             features=features,
             confidence=confidence,
-            threshold=self._threshold,
+            threshold=self.threshold,
             description=words[0],
             notes=(*notes.sentences, *remarks),
         )
@@ -188,7 +182,7 @@ class CandidateRanker:
             replace(assessment, score=score_result(question.english, assessment))
             for assessment in assessments
         )
-        if self._flags.vote:
+        if self.settings.flags.vote:
             most = MOST_ADAPTIVE_K if question.k == "adaptive" else question.k
             return vote(assessments, samples=samples, most_samples=most)
         first = next(

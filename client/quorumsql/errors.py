@@ -76,15 +76,13 @@ class Unavailable(QuorumError):
     ``retry_after_s`` says when to try again, in seconds.
     """
 
-    retry_after_s = 5.0
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float = 5.0) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
 
 
 class Busy(Unavailable):
     """The service has too many requests; it may take the same one ``retry_after_s`` later."""
-
-    def __init__(self, message: str, *, retry_after_s: float, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.retry_after_s = retry_after_s
 
 
 class DeadlineExceeded(QuorumError):

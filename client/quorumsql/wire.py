@@ -183,9 +183,8 @@ def translate(response: httpx.Response) -> QuorumError:
         case 429:
             return LimitReached(detail, retry_after_s=_read_retry_after(response))
         case 503:
-            if problem.get("title") == BUSY:
-                return Busy(detail, retry_after_s=_read_retry_after(response))
-            return Unavailable(detail)
+            kind = Busy if problem.get("title") == BUSY else Unavailable
+            return kind(detail, retry_after_s=_read_retry_after(response))
         case 504:
             return DeadlineExceeded(detail)
     if errors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
 
@@ -75,40 +76,25 @@ def _listen() -> str:
     return input("? ")
 
 
+@dataclass(eq=False, slots=True)
 class Conversation:
-    """Asks until ``listen`` raises EOFError, or a word to leave is said."""
+    """Asks until ``listen`` raises EOFError, or a word to leave is said.
 
-    def __init__(
-        self,
-        ask: Callable[[QueryRequest], QueryResponse],
-        forget: Callable[[str], DeletedResponse],
-        first: QueryRequest,
-        listen: Listen,
-    ) -> None:
-        """``first`` is the template of every request except its question.
+    ``first`` is the template of every request except its question; ``forget`` deletes a session.
+    """
 
-        ``forget`` deletes a session.
-        """
-        self._answer = ask
-        self._delete = forget
-        self._first = first
-        self._listen = listen
-        self._session = first.session or ""
-        self._last: QueryResponse | None = None
-        self._commands: dict[str, Callable[[], None]] = {
-            "/sql": self._show_sql,
-            "/why": self._show_reasons,
-            "/rows": self._show_rows,
-            "/new": self._renew,
-            "/forget": self._forget,
-        }
+    ask: Callable[[QueryRequest], QueryResponse]
+    forget: Callable[[str], DeletedResponse]
+    first: QueryRequest
+    listen: Listen
+    _last: QueryResponse | None = field(default=None, init=False)
 
     def run(self) -> None:
         """The whole conversation."""
-        say(f"Session {self._session}. Ask, or type /help.")
+        say(f"Session {self.first.session}. Ask, or type /help.")
         while True:
             try:
-                line = self._listen().strip()
+                line = self.listen().strip()
             except KeyboardInterrupt:
                 CONSOLE.print("\n[dim]Ctrl-D or /exit leaves.[/]", highlight=False)
                 continue
@@ -137,7 +123,14 @@ class Conversation:
         if not line.startswith("/"):
             self._ask(line)
             return
-        command = self._commands.get(line.lower())
+        commands = {
+            "/sql": self._show_sql,
+            "/why": self._show_reasons,
+            "/rows": self._show_rows,
+            "/new": self._renew,
+            "/forget": self._forget,
+        }
+        command = commands.get(line.lower())
         if command is None:
             say(render_help())
         else:
@@ -145,8 +138,7 @@ class Conversation:
 
     def _ask(self, question: str) -> None:
         start = time.perf_counter()
-        asked = self._first.model_copy(update={"question": question, "session": self._session})
-        self._last = self._answer(asked)
+        self._last = self.ask(self.first.model_copy(update={"question": question}))
         print_brief_answer(self._last, seconds=time.perf_counter() - start)
 
     def _find_answer(self) -> AnsweredResponse | None:
@@ -171,11 +163,11 @@ class Conversation:
             CONSOLE.print(build_rows(answer))
 
     def _renew(self) -> None:
-        self._session = read_session(NEW)
-        say(f"Session {self._session}.")
+        self.first = self.first.model_copy(update={"session": read_session(NEW)})
+        say(f"Session {self.first.session}.")
 
     def _forget(self) -> None:
-        forgotten = self._delete(self._session)
+        forgotten = self.forget(self.first.session or "")
         say(f"Deleted {forgotten.questions} questions.")
         self._renew()
 

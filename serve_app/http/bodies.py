@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from dataclasses import KW_ONLY, dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,34 +26,28 @@ _TIMEOUT_S = 10.0
 _OPEN_BYTES, _MOST_OPEN = 32_768, 32
 
 
+@dataclass(eq=False, slots=True)
 class BoundedBodies:
     """Answers 413 to a body with too many bytes, whatever its headers declare.
 
     Answers 408 if it is not complete in time. Everybody may send bodies to the ``open_paths``.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        most_bytes: int,
-        *,
-        open_paths: Collection[str] = (),
-        timeout_s: float = _TIMEOUT_S,
-    ) -> None:
-        self._app = app
-        self._most_bytes = most_bytes
-        self._open_paths = open_paths
-        self._timeout_s = timeout_s
-        self._open: dict[asyncio.Timeout, None] = {}  # the oldest first
+    app: ASGIApp
+    most_bytes: int
+    _: KW_ONLY
+    open_paths: Collection[str] = ()
+    timeout_s: float = _TIMEOUT_S
+    _open: dict[asyncio.Timeout, None] = field(default_factory=dict, init=False)  # oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] in _BODILESS:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        is_open = scope["path"] in self._open_paths
-        most_bytes = min(self._most_bytes, _OPEN_BYTES) if is_open else self._most_bytes
+        is_open = scope["path"] in self.open_paths
+        most_bytes = min(self.most_bytes, _OPEN_BYTES) if is_open else self.most_bytes
         try:
-            async with asyncio.timeout(self._timeout_s) as deadline:
+            async with asyncio.timeout(self.timeout_s) as deadline:
                 if is_open:
                     async with self._take_place(deadline):
                         body = await _read(scope, receive, most_bytes)
@@ -73,7 +68,7 @@ class BoundedBodies:
         async def replay() -> Message:
             return messages.pop() if messages else await receive()
 
-        await self._app(scope, replay, send)
+        await self.app(scope, replay, send)
 
     @asynccontextmanager
     async def _take_place(self, deadline: asyncio.Timeout) -> AsyncIterator[None]:

@@ -30,7 +30,7 @@ async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, _T]) -
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise ClientGone
+        raise ClientGone("The client left.")
     finally:
         watch.cancel()
         task.cancel()

@@ -6,6 +6,7 @@ in, which brings one, and signing out, which also deletes the cookie of a sign-i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -65,27 +66,21 @@ class ProxyIdentifier:
         return principal
 
 
+@dataclass(frozen=True, slots=True)
 class Identification:
     """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None.
 
     Counts the requests of each principal, and answers 429 to those too many; probes are free.
+    Without ``meter`` nothing is counted; ``metadata`` says where clients get a token.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        identifier: Identifier | ProxyIdentifier,
-        meter: UsageMeter | None = None,
-        metadata: ResourceMetadata | None = None,
-    ) -> None:
-        """Without ``meter`` nothing is counted; ``metadata`` says where clients get a token."""
-        self._app = app
-        self._identifier = identifier
-        self._meter = meter
-        self._metadata = metadata
+    app: ASGIApp
+    identifier: Identifier | ProxyIdentifier
+    meter: UsageMeter | None
+    metadata: ResourceMetadata | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._metadata and (document := self._metadata.render(scope)):
+        if self.metadata and (document := self.metadata.render(scope)):
             await document(scope, receive, send)
             return
         principal: Principal | None = None
@@ -97,21 +92,21 @@ class Identification:
             if (cookie and not is_from_page(scope)) or (is_signing and is_from_other_page(scope)):
                 await _FOREIGN(scope, receive, send)
                 return
-            principal = await self._identifier.identify(authorization, cookie)
+            principal = await self.identifier.identify(authorization, cookie)
         except (Unauthenticated, Unavailable) as error:
             if scope["path"] not in OPEN:
                 refusal = render_error(error)
-                if self._metadata and isinstance(error, Unauthenticated):
-                    self._metadata.name_address(scope, refusal)
+                if self.metadata and isinstance(error, Unauthenticated):
+                    self.metadata.name_address(scope, refusal)
                 await refusal(scope, receive, send)
                 return
         state = scope.get("state", {})
         if state.get("is_foreign", False):
             principal = None
-        if self._meter and principal is not None and scope["path"] not in PROBES:
+        if self.meter and principal is not None and scope["path"] not in PROBES:
             try:
-                await self._meter.count_request(principal)
+                await self.meter.count_request(principal)
             except (LimitReached, Unavailable) as error:
                 await render_error(error)(scope, receive, send)
                 return
-        await self._app({**scope, "state": {**state, "principal": principal}}, receive, send)
+        await self.app({**scope, "state": {**state, "principal": principal}}, receive, send)

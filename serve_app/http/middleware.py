@@ -73,4 +73,4 @@ def add_middleware(
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))
-    return OriginCheck(app, hosts, serve.allowed_origins, routes=routes)
+    return OriginCheck(app, hosts, serve.allowed_origins, routes)

@@ -11,6 +11,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from fastapi.responses import JSONResponse
 from starlette.datastructures import MutableHeaders
@@ -80,6 +81,7 @@ def _is_address(host: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
 class OriginCheck:
     """The outermost middleware: answers 421 and 403, and adds headers to every response.
 
@@ -90,20 +92,17 @@ class OriginCheck:
     a shorter answer. Errors under ``/v1`` leave in OpenAI's form.
     """
 
-    def __init__(
-        self, app: ASGIApp, hosts: HostRule, origins: Collection[str], *, routes: ASGIApp
-    ) -> None:
-        self._app = app
-        self._routes = routes
-        self._hosts = hosts
-        self._origins = origins
+    app: ASGIApp
+    hosts: HostRule
+    origins: Collection[str]
+    routes: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
-            await self._routes(scope, receive, send)
+            await self.routes(scope, receive, send)
             return
 
         if scope["path"].startswith(OPENAI_PREFIX):
@@ -114,12 +113,12 @@ class OriginCheck:
             await refusal(scope, receive, send)
             return
         state = {**scope.get("state", {}), "is_foreign": refusal is not None}
-        await self._app({**scope, "state": state}, receive, send)
+        await self.app({**scope, "state": state}, receive, send)
 
     def _refuse(self, scope: Scope) -> JSONResponse | None:
         hosts = find_header(scope, b"host")
         origins = find_header(scope, b"origin")
-        if len(hosts) != 1 or not self._hosts.allows(hosts[0]):
+        if len(hosts) != 1 or not self.hosts.allows(hosts[0]):
             return render_problem(
                 421,
                 "Unknown host",
@@ -128,7 +127,7 @@ class OriginCheck:
             )
         origin = ", ".join(origins)
         if origins:
-            is_foreign = origin not in self._origins and not is_own_origin(origin, hosts[0])
+            is_foreign = origin not in self.origins and not is_own_origin(origin, hosts[0])
         else:
             is_foreign = _is_embedded_elsewhere(scope)
         if is_foreign:

@@ -10,7 +10,7 @@ import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -43,6 +43,20 @@ _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
 CLIENT_GONE = 499
 RETRY_AFTER_S = "5"
+# The first that fits an error: its status and title.
+_KINDS: tuple[tuple[type[Exception] | UnionType, int, str], ...] = (
+    (ClientGone, CLIENT_GONE, "Client gone"),
+    (NotFound, 404, "Not found"),
+    (UnknownDatabase, 404, "Unknown database"),
+    (InvalidRequest, 422, "Invalid request"),
+    (PromptTooLong, 422, "Prompt too long"),
+    (Forbidden, 403, "Not permitted"),
+    (Unauthenticated, 401, "Not authenticated"),
+    (LimitReached, 429, "Limit reached"),
+    (Busy, 503, BUSY),
+    (Unavailable | InsecureRole | PolicyError, 503, "Temporarily unavailable"),
+    (DeadlineExceeded, 504, "Took too long"),
+)
 # A request can have as many errors as bytes, and JSON may need six bytes for a character.
 _MOST_ERRORS = 6
 _LONGEST_DETAIL = 800
@@ -77,45 +91,26 @@ def render_problem(
 
 def render_error(error: Exception) -> JSONResponse:
     """The problem document of an error; an unexpected error is not described in it."""
-    match error:
-        case ClientGone():
-            return render_problem(CLIENT_GONE, "Client gone", "The client left.")
-        case NotFound():
-            return _render_field(404, "Not found", error)
-        case UnknownDatabase():
-            return _render_field(404, "Unknown database", error)
-        case InvalidRequest():
-            return _render_field(422, "Invalid request", error)
-        case Forbidden():
-            members = {"code": NOT_PERMITTED}
-            return render_problem(403, "Not permitted", str(error), members=members)
-        case PromptTooLong():
-            return render_problem(422, "Prompt too long", str(error))
-        case Unauthenticated():
-            response = render_problem(401, "Not authenticated", str(error))
-            response.headers["WWW-Authenticate"] = "Bearer"
-            return response
-        case LimitReached() | Unavailable():
-            if isinstance(error, ServerUnavailable):
-                _LOG.warning("%s", error.details)
-            response = render_problem(*_name_refusal(error), str(error))
-            response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
-            return response
-        case InsecureRole() | PolicyError():
-            return render_problem(503, "Temporarily unavailable", str(error))
-        case DeadlineExceeded():
-            return render_problem(504, "Took too long", str(error))
-        case _:
-            _LOG.error("unexpected error", exc_info=error)
-            return render_problem(
-                500, "Internal error", "The service failed unexpectedly; its log has the details."
-            )
-
-
-def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:
-    if isinstance(error, LimitReached):
-        return 429, "Limit reached"
-    return 503, BUSY if isinstance(error, Busy) else "Temporarily unavailable"
+    found = next(
+        ((status, title) for kind, status, title in _KINDS if isinstance(error, kind)), None
+    )
+    if found is None:
+        _LOG.error("unexpected error", exc_info=error)
+        return render_problem(
+            500, "Internal error", "The service failed unexpectedly; its log has the details."
+        )
+    if isinstance(error, ServerUnavailable):
+        _LOG.warning("%s", error.details)
+    errors = []
+    if isinstance(error, InvalidRequest):
+        errors = [{"field": error.field, "message": error.message}]
+    members = {"code": NOT_PERMITTED} if isinstance(error, Forbidden) else {}
+    response = render_problem(*found, str(error), errors=errors, members=members)
+    if isinstance(error, Unauthenticated):
+        response.headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, LimitReached | Unavailable):
+        response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
+    return response
 
 
 def describe_error(error: Exception) -> tuple[int, dict[str, Any]]:
@@ -123,12 +118,6 @@ def describe_error(error: Exception) -> tuple[int, dict[str, Any]]:
     response = render_error(error)
     document: dict[str, Any] = json.loads(bytes(response.body))
     return response.status_code, document
-
-
-def _render_field(status: int, title: str, error: InvalidRequest) -> JSONResponse:
-    return render_problem(
-        status, title, str(error), errors=[{"field": error.field, "message": error.message}]
-    )
 
 
 def install_problem_handlers(app: FastAPI) -> None:

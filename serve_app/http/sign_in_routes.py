@@ -132,7 +132,7 @@ def build_sign_in_router(
             provider = find_sign_ins().find_provider()
             address = await provider.build_address(pending, find_callback(request))
         except Unavailable as error:
-            return refuse("unavailable", error)
+            return refuse(error)
         response = redirect(address)
         set_pending_cookie(response, pending.write(), is_secure=is_secure(request))
         return response
@@ -147,13 +147,8 @@ def build_sign_in_router(
                 pending, find_callback(request), returned, find_address(request)
             )
             await known.end(read_cookie(request.scope))
-        except Unauthenticated as error:
-            is_cancelled = returned.get("error") == "access_denied"
-            response = refuse("cancelled" if is_cancelled else "refused", error)
-        except Unavailable as error:
-            response = refuse("unavailable", error)
-        except LimitReached as error:
-            response = refuse("too_many", error)
+        except (Unauthenticated, Unavailable, LimitReached) as error:
+            response = refuse(error, is_cancelled=returned.get("error") == "access_denied")
         else:
             response = redirect(pending.place if pending else HOME)
             set_cookie(response, cookie, lasts_s=lasts_s, is_secure=is_secure(request))
@@ -178,7 +173,10 @@ def redirect(address: str) -> Response:
     return RedirectResponse(address, status_code=303, headers={"Referrer-Policy": "no-referrer"})
 
 
-def refuse(reason: str, error: Exception) -> Response:
+def refuse(error: Exception, *, is_cancelled: bool = False) -> Response:
     """Back to the page, which says in short what happened; the log has the details."""
+    reason = "cancelled" if is_cancelled else "refused"
+    if isinstance(error, Unavailable | LimitReached):
+        reason = "unavailable" if isinstance(error, Unavailable) else "too_many"
     _LOG.warning("sign-in at the identity provider: %s: %s", reason, error)
     return redirect("/?" + urlencode({"sign_in": reason}))

@@ -14,8 +14,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 # How many rows are returned if a call does not say.
 ROWS = 50
 _DATABASE = "A name from list_databases; may be left out if there is a default database."
-_QUESTION = "One complete question in plain language, in the words of the user."
-_EVIDENCE = "Additional knowledge that the question needs, such as the definition of a term."
 
 
 def _keep_plain(schema: dict[str, Any]) -> None:
@@ -60,11 +58,22 @@ class _OnDatabase(NoArguments):
     database: str = Field("", description=_DATABASE)
 
 
-class AskArguments(_OnDatabase):
+class TranslateArguments(_OnDatabase):
+    """Arguments of ``translate``."""
+
+    question: str = Field(
+        description="One complete question in plain language, in the words of the user."
+    )
+    evidence: str = Field(
+        "",
+        description="Additional knowledge that the question needs, such as the definition of a "
+        "term.",
+    )
+
+
+class AskArguments(TranslateArguments):
     """Arguments of ``ask``."""
 
-    question: str = Field(description=_QUESTION)
-    evidence: str = Field("", description=_EVIDENCE)
     max_rows: int = Field(ROWS, ge=1, description="Most rows to return.")
     chosen_sql: str = Field(
         "",
@@ -76,13 +85,6 @@ class AskArguments(_OnDatabase):
         description="The id of the conversation that the question continues: 1 to 64 letters, "
         "digits, dots, dashes or underscores; `new` starts one.",
     )
-
-
-class TranslateArguments(_OnDatabase):
-    """Arguments of ``translate``."""
-
-    question: str = Field(description=_QUESTION)
-    evidence: str = Field("", description=_EVIDENCE)
 
 
 class RunSqlArguments(_OnDatabase):

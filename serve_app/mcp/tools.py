@@ -58,27 +58,20 @@ class ToolCall:
 
 async def ask(call: ToolCall, arguments: AskArguments) -> CallToolResult:
     """Answers a question; of several interpretations, ``chosen_sql`` is the one that was chosen."""
-    request = QueryRequest(
-        question=arguments.question,
-        evidence=arguments.evidence,
-        database=arguments.database or None,
+    answer = await _observe(
+        call,
+        arguments,
         max_rows=_limit_rows(call, arguments),
         chosen_sql=arguments.chosen_sql,
         session=arguments.session or None,
     )
-    return await _render(build_answer, await _observe(call, request))
+    return await _render(build_answer, answer)
 
 
 async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolResult:
     """The query for a question, without its rows."""
-    request = QueryRequest(
-        question=arguments.question,
-        evidence=arguments.evidence,
-        database=arguments.database or None,
-        max_rows=1,
-        answer_text="off",
-    )
-    document = await run_in_results_thread(build_answer, await _observe(call, request))
+    answer = await _observe(call, arguments, max_rows=1, answer_text="off")
+    document = await run_in_results_thread(build_answer, answer)
     for part in (document, *document.get("interpretations", ())):
         for key in ("columns", "rows", "truncated"):
             part.pop(key, None)
@@ -155,8 +148,14 @@ def _limit_rows(call: ToolCall, arguments: AskArguments | RunSqlArguments) -> in
     return min(ROWS, call.services.settings.limits.max_rows)
 
 
-async def _observe(call: ToolCall, request: QueryRequest) -> Answer:
-    """Answers the request; the client is sent the progress if it asked for it."""
+async def _observe(call: ToolCall, arguments: TranslateArguments, **options: Any) -> Answer:
+    """Answers the question; the client is sent the progress if it asked for it."""
+    request = QueryRequest(
+        question=arguments.question,
+        evidence=arguments.evidence,
+        database=arguments.database or None,
+        **options,
+    )
     queue = ProgressQueue()
     work = asyncio.create_task(call.services.queries.query(request, call.principal, queue))
     steps, said = 0, ""

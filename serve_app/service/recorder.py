@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Protocol
 
 from nl2sql.answers import Answer, Answered, Clarify
@@ -43,32 +44,30 @@ class Finish:
     error: BaseException | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class QuestionRecorder:
     """Records questions; without a meter and a tracer only in the log."""
 
-    def __init__(
-        self, settings: Settings, meter: Meter | None = None, tracer: ServiceTracer | None = None
-    ) -> None:
-        self._settings = settings
-        self._meter = meter
-        self._tracer = tracer
+    settings: Settings
+    meter: Meter | None = None
+    tracer: ServiceTracer | None = None
 
     def trace_id(self) -> str:
         """The id of the current trace; empty without a tracer."""
-        return self._tracer.trace_id() if self._tracer else ""
+        return self.tracer.trace_id() if self.tracer else ""
 
     def set_load(self, waiting: int, ongoing: int) -> None:
         """Requests that wait, and that are being answered."""
-        if self._meter:
-            self._meter.record(QUEUE, waiting)
-            self._meter.record(ONGOING, ongoing)
+        if self.meter:
+            self.meter.record(QUEUE, waiting)
+            self.meter.record(ONGOING, ongoing)
 
     @contextmanager
     def record(self, request: QueryRequest, principal: Principal) -> Iterator[Finish]:
         """Records the question whose answer is set in this context, or that raises an error."""
         finish = Finish()
         start = time.perf_counter()
-        with traced_by(self._tracer.open_span if self._tracer else None), self._open_span():
+        with traced_by(self.tracer.open_span if self.tracer else None), self._open_span():
             try:
                 yield finish
             except BaseException as error:
@@ -78,7 +77,7 @@ class QuestionRecorder:
                 self._finish(finish, request, principal, time.perf_counter() - start)
 
     def _open_span(self) -> AbstractContextManager[object]:
-        return self._tracer.open_span("question") if self._tracer else nullcontext()
+        return self.tracer.open_span("question") if self.tracer else nullcontext()
 
     def _finish(
         self, finish: Finish, request: QueryRequest, principal: Principal, seconds: float
@@ -87,29 +86,27 @@ class QuestionRecorder:
         outcome, code = name_outcome(answer or finish.error)
         database = self._name_database(request)
         ms = round(seconds * 1000, 1)
-        if self._meter:
+        if self.meter:
             for change in measure_question(outcome, database, seconds, answer):
-                self._meter.record(*change)
+                self.meter.record(*change)
         confidence = answer.confidence if isinstance(answer, Answered | Clarify) else None
         fields = {"outcome": outcome, "code": code, "database": database, "confidence": confidence}
         known = {name: value for name, value in fields.items() if value not in (None, "")}
-        if self._tracer:
-            self._tracer.annotate({f"quorumsql.{name}": value for name, value in known.items()})
+        if self.tracer:
+            self.tracer.annotate({f"quorumsql.{name}": value for name, value in known.items()})
         log_question(
             {
                 "trace_id": self.trace_id() or TRACE_ID.get() or make_trace_id(),
                 "principal": principal.name,
                 **known,
                 "ms": ms,
-                "question": request.question
-                if self._settings.observability.log_questions
-                else None,
+                "question": request.question if self.settings.observability.log_questions else None,
             }
         )
 
     def _name_database(self, request: QueryRequest) -> str:
         """Empty for an unknown database, whose name would be a new tag of the metrics."""
         try:
-            return self._settings.database_name(request.database)
+            return self.settings.database_name(request.database)
         except UnknownDatabase:
             return ""

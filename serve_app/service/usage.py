@@ -7,7 +7,7 @@ import logging
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, cast
 
 from nl2sql.errors import LimitReached, Unavailable
@@ -35,28 +35,20 @@ _MESSAGES: dict[LimitName, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class UsageMeter:
     """Counts what principals use and refuses more than their limits allow.
 
-    Counts nothing for a principal without limits.
+    Counts nothing for a principal without limits. ``unanswered_tokens`` count for a question that
+    was cancelled or failed: otherwise a caller could use the model without limit by leaving before
+    the answer.
     """
 
-    def __init__(
-        self,
-        store: UsageStore,
-        settings: IdentitySettings,
-        *,
-        question_timeout_s: float,
-        unanswered_tokens: int,
-    ) -> None:
-        """``unanswered_tokens`` count for a question that was cancelled or failed.
-
-        Otherwise a caller could use the model without limit by leaving before the answer.
-        """
-        self._store = store
-        self._unanswered_tokens = unanswered_tokens
-        self._settings = settings
-        self._lease_s = question_timeout_s + _LEASE_SPARE_S
+    store: UsageStore
+    settings: IdentitySettings
+    _: KW_ONLY
+    question_timeout_s: float
+    unanswered_tokens: int
 
     async def count_request(self, principal: Principal) -> None:
         """Counts a request, if requests are limited.
@@ -64,20 +56,20 @@ class UsageMeter:
         Raises LimitReached if it is one too many; Unavailable: what cannot be counted is not
         allowed.
         """
-        limits = self._settings.find_limits(principal)
+        limits = self.settings.find_limits(principal)
         if not limits.requests_per_minute:
             return
-        requests, minute_ends_s = await self._store.count_request(principal.name)
+        requests, minute_ends_s = await self.store.count_request(principal.name)
         if requests > limits.requests_per_minute:
             exceeded = Exceeded("requests_per_minute", minute_ends_s)
             raise _build_error(principal, limits, exceeded)
 
     async def read(self, principal: Principal) -> list[LimitResponse]:
         """A principal's limits and what of them is used; counts nothing. Raises Unavailable."""
-        limits = self._settings.find_limits(principal)
+        limits = self.settings.find_limits(principal)
         if not any(getattr(limits, name) for name in _MESSAGES):
             return []
-        counts = await self._store.read(principal.name)
+        counts = await self.store.read(principal.name)
         used: tuple[tuple[LimitName, int, float | None], ...] = (
             ("requests_per_minute", counts.requests, counts.minute_ends_s),
             ("questions_at_once", counts.questions, None),
@@ -97,18 +89,21 @@ class UsageMeter:
         Raises LimitReached, Unavailable.
         """
         question = account.question
-        limits = self._settings.find_limits(question.principal)
+        limits = self.settings.find_limits(question.principal)
         if not (limits.questions_at_once or limits.tokens_per_day or limits.rows_per_day):
             yield
             return
-        lease = await self._store.begin_question(
-            question.principal.name, limits, rows=question.max_rows, lease_s=self._lease_s
+        lease = await self.store.begin_question(
+            question.principal.name,
+            limits,
+            rows=question.max_rows,
+            lease_s=self.question_timeout_s + _LEASE_SPARE_S,
         )
         if isinstance(lease, Exceeded):
             raise _build_error(question.principal, limits, lease)
         if lease.rows is not None:
             account.question = replace(question, max_rows=lease.rows)
-        account.tokens = self._unanswered_tokens
+        account.tokens = self.unanswered_tokens
         try:
             yield
         finally:
@@ -118,7 +113,7 @@ class UsageMeter:
 
     async def _end(self, lease: QuestionLease, account: Account) -> None:
         try:
-            await self._store.end_question(lease, tokens=account.tokens, rows=account.rows or 0)
+            await self.store.end_question(lease, tokens=account.tokens, rows=account.rows or 0)
         except Unavailable as error:
             # The reserved rows stay counted, and the lease expires.
             _LOG.error("usage of %s was not counted: %s", lease.principal, error)

@@ -193,13 +193,9 @@ class IdentitySettings(Section):
     limits: UsageSettings = Field(UsageSettings(), description="Limits of every principal.")
 
     @model_validator(mode="after")
-    def _tokens_are_of_principals(self) -> IdentitySettings:
+    def _is_consistent(self) -> IdentitySettings:
         if LOCAL in self.principals:
             raise ValueError(f"the name {LOCAL!r} is taken")
-        return self
-
-    @model_validator(mode="after")
-    def _login_has_a_provider(self) -> IdentitySettings:
         if self.login.is_used:
             if not self.jwt.is_used:
                 raise ValueError("login needs the provider that jwt.issuer and jwt.audience name")

@@ -21,7 +21,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -168,27 +168,21 @@ def _name_client(address: str) -> str:
     return str(ipaddress.ip_network((found, _NETWORK_BITS), strict=False))
 
 
+@dataclass(frozen=True, slots=True)
 class SignIns:
-    """Makes and ends sign-ins, and finds the principal of one. Methods raise Unavailable."""
+    """Makes and ends sign-ins, and finds the principal of one. Methods raise Unavailable.
 
-    def __init__(
-        self,
-        settings: IdentitySettings,
-        store: SignInStore,
-        *,
-        hours: int,
-        keys: ApiKeyStore | None = None,
-        verifier: JwtVerifier | None = None,
-        provider: ProviderLogin | None = None,
-    ) -> None:
-        """A sign-in ends after ``hours``."""
-        self._settings = settings
-        self._store = store
-        self._lasts_s = hours * 3600.0
-        self._keys = keys
-        self._verifier = verifier
-        self._provider = provider
-        self._guesses = GuessLimit()
+    A sign-in ends after ``hours``.
+    """
+
+    settings: IdentitySettings
+    store: SignInStore
+    _: KW_ONLY
+    hours: int
+    keys: ApiKeyStore | None = None
+    verifier: JwtVerifier | None = None
+    provider: ProviderLogin | None = None
+    _guesses: GuessLimit = field(default_factory=GuessLimit, init=False)
 
     async def sign_in(self, token: str, address: str = "") -> tuple[str, float]:
         """Signs in with a token that requests may carry too: the cookie, and how long it lasts.
@@ -197,7 +191,12 @@ class SignIns:
         LimitReached.
         """
         with self._guesses.attempt(address):
-            return await self._sign_in(token)
+            sign_in, expires_at = await read_token(token, self.settings, self.keys, self.verifier)
+            lasts_s = min(self.hours * 3600.0, expires_at - time.time())
+            if lasts_s < 1:
+                # Tokens are accepted for some seconds more, because clocks differ.
+                raise Unauthenticated("The signed token is refused: it has expired.")
+            return await self.store.create(sign_in, lasts_s=lasts_s), lasts_s
 
     async def finish(
         self,
@@ -213,28 +212,18 @@ class SignIns:
         provider = self.find_provider()
         with self._guesses.attempt(address):
             principal = await provider.finish(pending, redirect_uri, returned)
-        return await self._create(SignIn("provider", self._client(), principal), self._lasts_s)
+        sign_in, lasts_s = SignIn("provider", self._client(), principal), self.hours * 3600.0
+        return await self.store.create(sign_in, lasts_s=lasts_s), lasts_s
 
     def find_provider(self) -> ProviderLogin:
         """The identity provider. Raises NotFound if people cannot sign in at one."""
-        if self._provider is None:
+        if self.provider is None:
             raise NotFound("No identity provider is configured.", field="path")
-        return self._provider
-
-    async def _sign_in(self, token: str) -> tuple[str, float]:
-        sign_in, expires_at = await read_token(token, self._settings, self._keys, self._verifier)
-        lasts_s = min(self._lasts_s, expires_at - time.time())
-        if lasts_s < 1:
-            # Tokens are accepted for some seconds more, because clocks differ.
-            raise Unauthenticated("The signed token is refused: it has expired.")
-        return await self._create(sign_in, lasts_s)
-
-    async def _create(self, sign_in: SignIn, lasts_s: float) -> tuple[str, float]:
-        return await self._store.create(sign_in, lasts_s=lasts_s), lasts_s
+        return self.provider
 
     async def identify(self, cookie: str) -> Principal:
         """The principal of a sign-in. Raises Unauthenticated if it has ended."""
-        found = await self._store.find(cookie)
+        found = await self.store.find(cookie)
         principal = await self._find_principal(found) if found is not None else None
         if principal is None:
             raise Unauthenticated("The sign-in has ended: sign in again.")
@@ -243,37 +232,34 @@ class SignIns:
     async def end(self, cookie: str) -> None:
         """Signs out, if it is the cookie of a sign-in."""
         if cookie:
-            await self._store.end(cookie)
+            await self.store.end(cookie)
 
     async def end_all(self, principal: Principal) -> None:
         """Signs the principal out everywhere."""
-        await self._store.end_all(principal.name)
+        await self.store.end_all(principal.name)
 
     async def _find_principal(self, sign_in: SignIn) -> Principal | None:
         match sign_in.kind:
             case "key":
-                key = await self._keys.find_by_id(sign_in.credential) if self._keys else None
+                key = await self.keys.find_by_id(sign_in.credential) if self.keys else None
                 return key.principal if key is not None else None
-            case "signed":
-                is_known = sign_in.credential == self._settings.jwt.issuer
-                return sign_in.principal if is_known else None
-            case "provider":
-                is_known = sign_in.credential == self._client()
-                return sign_in.principal if is_known else None
+            case "signed" | "provider" as kind:
+                known = self.settings.jwt.issuer if kind == "signed" else self._client()
+                return sign_in.principal if sign_in.credential == known else None
             case "static":
                 return self._find_static(sign_in)
 
     def _find_static(self, sign_in: SignIn) -> Principal | None:
         """As the settings are now: roles may have been taken away."""
-        own = self._settings.principals.get(sign_in.principal.name)
+        own = self.settings.principals.get(sign_in.principal.name)
         token = os.environ.get(own.token_env, "") if own is not None else ""
         if not token or not secrets.compare_digest(_hash(token), sign_in.credential):
             return None
-        return self._settings.principal(sign_in.principal.name)
+        return self.settings.principal(sign_in.principal.name)
 
     def _client(self) -> str:
         """The provider and this service's name there; sign-ins at others have ended."""
-        return f"{self._settings.jwt.issuer} {self._settings.login.client_id}"
+        return f"{self.settings.jwt.issuer} {self.settings.login.client_id}"
 
 
 async def read_token(
