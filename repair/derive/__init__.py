@@ -28,7 +28,7 @@ from repair.derive.outputs import asked_rounding, shown_names
 from repair.derive.periods import present_rows
 from repair.derive.tables import counted_tables, unmatched_rows
 from repair.derive.units import asked_units
-from repair.derive.values import grounded_values
+from repair.derive.values import grounded_values, stored_flags
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
@@ -43,6 +43,7 @@ ASKED: tuple[Rule, ...] = (
     present_rows,
     counted_tables,
     unmatched_rows,
+    stored_flags,
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all, list_conjuncts
 from repair.autocorrect.missing_tables import add_join
-from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
+from repair.autocorrect.select_scopes import SelectScope, SelectSource, find_clause, read_scopes
 from repair.autocorrect.table_lookup import KeyNeighbour
 from repair.derive.original import Original, name_head
 
@@ -75,29 +75,33 @@ def unmatched_rows(original: Original) -> Iterator[exp.Expr]:
 
 
 def _list_matching(original: Original, scope: SelectScope) -> list[exp.Join]:
-    """The inner joins with tables of which WHERE says that a key IS NULL."""
+    """The inner joins with tables of which WHERE says that a key IS NULL, and nothing is shown."""
     where = scope.select.args.get("where")
     missing = [
         part.this
         for part in (list_conjuncts(where.this) if where is not None else ())
-        if isinstance(part, exp.Is) and isinstance(part.expression, exp.Null)
+        if isinstance(part, exp.Is)
+        and isinstance(part.expression, exp.Null)
+        and not part.args.get("negate")
     ]
     return [
         join
         for join in scope.select.args.get("joins") or ()
         if not join.side
         and join.kind in ("", "INNER")
-        and any(_is_key(original, scope, join, column) for column in missing)
+        and any(_is_hidden_key(original, scope, join, column) for column in missing)
     ]
 
 
-def _is_key(original: Original, scope: SelectScope, join: exp.Join, node: exp.Expr) -> bool:
+def _is_hidden_key(original: Original, scope: SelectScope, join: exp.Join, node: exp.Expr) -> bool:
     """Whether it is a column of the joined table's key, or one that the table is joined by."""
     column = original.find_column(node, scope)
     if column is None or not isinstance(node, exp.Column):
         return False
     source, on = original.find_owner(node, scope), join.args.get("on")
     if source is None or source.identifier.name != join.this.alias_or_name:
+        return False
+    if any(find_clause(use) == "expressions" for use in original.uses[id(source)]):
         return False
     is_joined = on is not None and node in list(find_all(on, exp.Column))
     return is_joined or (source.table is not None and column.name in source.table.primary_key)

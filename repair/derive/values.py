@@ -1,4 +1,4 @@
-"""Stored values that the question mentions, in the place of other texts."""
+"""Stored values that the question mentions, and flags, in the place of other texts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from nl2sql.catalog import Table
+from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import ValueMatch, spell_value
 from repair.autocorrect.missing_tables import add_join, find_ways
 from repair.autocorrect.select_scopes import SelectScope, read_scopes
-from repair.derive.original import Original, add_condition
+from repair.derive.original import Original
 
 _MOST_VALUES = 4
+# What a query writes for yes and no, and other texts that may be stored for it.
+_FLAGS = (
+    (frozenset({"y", "yes", "true"}), ("1", "t", "true", "y", "yes")),
+    (frozenset({"n", "no", "false"}), ("0", "f", "false", "n", "no")),
+)
 
 
 def grounded_values(original: Original) -> Iterator[exp.Expr]:
     """``type = 'Uniformed'`` becomes ``type = 'Uniform'``, or the column where the text is stored.
 
-    A value that no condition uses is added as one. Of a text that is stored in several spellings,
-    all are meant: ``type IN ('Uniform', 'UNIFORM')``.
+    Of a text that is stored in several spellings, all are meant: ``IN ('Uniform', 'UNIFORM')``.
     """
     said = {literal.this.casefold() for literal in find_all(original.tree, exp.Literal)}
     for match in _list_first(original)[:_MOST_VALUES]:
@@ -29,11 +34,29 @@ def grounded_values(original: Original) -> Iterator[exp.Expr]:
             continue
         for number, scope in enumerate(original.scopes):
             for equal in _list_equal(scope):
-                if _is_used(match, equal, said):
-                    continue
-                yield from _ground(original, number, scope, equal, match, table)
-        if match.value.casefold() not in said and not _is_compared(original, match, table):
-            yield from _add(original, match, table)
+                text, value = equal.expression.this.casefold(), match.value.casefold()
+                # Another condition may use the value already.
+                if text == value or value not in said:
+                    yield from _ground(original, number, scope, equal, match, table)
+
+
+def stored_flags(original: Original) -> Iterator[exp.Expr]:
+    """``active = 'Yes'`` becomes ``LOWER(active) IN ('1', 't', 'true', 'y', 'yes')``.
+
+    Not where the question mentions a value that is written so.
+    """
+    mentioned = {match.value.lower() for match in original.visible.values}
+    draft, is_changed = original.draft(), False
+    for scope in original.scopes:
+        for equal in _list_equal(scope):
+            column, text = original.find_column(equal.this, scope), equal.expression.this.lower()
+            meant = [texts for written, texts in _FLAGS if text in written - mentioned]
+            if column and meant and find_kind(column.type, original.visible.dialect) in TEXTS:
+                flag = exp.Lower(this=equal.this.copy())
+                draft.of(equal).replace(_build_condition(flag, meant[0]))
+                is_changed = True
+    if is_changed:
+        yield draft.tree
 
 
 def _list_first(original: Original) -> list[ValueMatch]:
@@ -88,12 +111,6 @@ def _ground(
         yield draft.tree
 
 
-def _is_used(match: ValueMatch, equal: exp.Binary, said: set[str]) -> bool:
-    """True if another condition uses the value."""
-    value = match.value.casefold()
-    return value in said and equal.expression.this.casefold() != value
-
-
 def _list_values(original: Original, match: ValueMatch) -> set[str]:
     """The stored values of the match's column that the question mentions."""
     return {
@@ -103,30 +120,7 @@ def _list_values(original: Original, match: ValueMatch) -> set[str]:
     }
 
 
-def _is_compared(original: Original, match: ValueMatch, table: Table) -> bool:
-    """True if a condition compares the column already."""
-    return any(
-        isinstance(equal.this, exp.Column)
-        and original.visible.spell(equal.this.this) == original.visible.fold(match.column)
-        and (owner := original.find_owner(equal.this, scope)) is not None
-        and owner.table is table
-        for scope in original.scopes
-        for equal in _list_equal(scope)
-    )
-
-
-def _add(original: Original, match: ValueMatch, table: Table) -> Iterator[exp.Expr]:
-    draft = original.draft()
-    name = original.visible.fold(match.column)
-    column = reach_column(original, draft.tree, 0, table, name)
-    if column is not None:
-        select = read_scopes(draft.tree, original.visible)[0].select
-        spellings = spell_value(match, original.visible.values)
-        add_condition(select, _build_condition(column, spellings))
-        yield draft.tree
-
-
-def _build_condition(column: exp.Column, spellings: Sequence[str]) -> exp.Expr:
+def _build_condition(column: exp.Expr, spellings: Sequence[str]) -> exp.Expr:
     texts = [exp.Literal.string(text) for text in spellings]
     if len(texts) == 1:
         return exp.EQ(this=column, expression=texts[0])

@@ -24,7 +24,10 @@ PAIRS = [
 
 
 QUESTION = "totals of orders"
-JOINED = "SELECT o.total FROM orders AS o JOIN customers AS c ON o.customer_id = c.id"
+JOINED = (
+    "SELECT o.total FROM orders AS o JOIN customers AS c ON o.customer_id = c.id"
+    " WHERE c.country = 'DE'"
+)
 
 
 @pytest.mark.parametrize(("rule", "pair"), PAIRS)
