@@ -1,7 +1,6 @@
-"""How a query shows its result: keys beside labels, periods, ranking and rounded figures, units.
+"""How a query shows its result: columns of tables, periods, ranking and rounded figures, units.
 
-Only what the schema or the query proves: a column is a key or a label of a row if both are columns
-of one table in FROM with a single primary key, or if a join equates the column with that key.
+Only what the schema or the query proves.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table, find_labels
-from nl2sql.sql.nodes import list_conjuncts
+from nl2sql.catalog import Table
 from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
 from ranking.query import ColumnUse, Query, find_output
 
 # A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
 _FEWEST_DECIMALS = 2
-
-_End = tuple[str, str]
+# What stands for any figure by which the rows are the first.
+_RANKED = "*"
 
 
 def read_display(query: Query) -> Display:
@@ -28,62 +26,25 @@ def read_display(query: Query) -> Display:
     select = query.tree
     if not isinstance(select, exp.Select):
         return Display()
-    keys, labels = _pair_outputs(query, select)
-    first = bool(select.args.get("order") and select.args.get("limit"))
-    ranked = _find_ranked(select) if first else ()
-    return Display(keys, labels, first, ranked, _find_digits(select), _find_periods(select))
+    return Display(tuple(_list_shown(query, select)), _find_digits(select), _find_periods(select))
 
 
-def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The positions of keys and of labels of the same rows."""
-    outputs = [output.unalias() for output in select.expressions]
-    if any(output.is_star for output in outputs):
-        return (), ()
-    uses = [_resolve(query, select, output) for output in outputs]
-    shown = {(use.source, use.column.name) for use in uses if use is not None}
-    equal = set(_list_equal(query, select))
-    keys, labels = set(), set()
-    for at, label in enumerate(uses):
-        if label is None or len(label.table.primary_key) != 1:
-            continue
-        key = label.source, label.table.primary_key[0]
-        names = find_labels(label.table)
-        if label.column.name not in names or label.column.name == key[1]:
-            continue
-        if not all((label.source, name) in shown for name in names):
-            continue
-        found = {
-            other
-            for other, use in enumerate(uses)
-            if use is not None
-            and ((end := (use.source, use.column.name)) == key or frozenset((end, key)) in equal)
-        }
-        if found:
-            keys |= found
-            labels.add(at)
-    return tuple(sorted(keys)), tuple(sorted(labels))
-
-
-def _resolve(query: Query, select: exp.Select, output: exp.Expr) -> ColumnUse | None:
-    """The column of a table in FROM; of a derived table, two columns may be of different rows."""
-    use = query.resolve(output)
-    if use is None or use.outer:
-        return None
-    return use if isinstance(query.sources(select).get(use.source), Table) else None
-
-
-def _list_equal(query: Query, select: exp.Select) -> Iterator[frozenset[_End]]:
-    """The pairs of columns that joins of FROM equate."""
-    for join in select.args.get("joins") or ():
-        condition = join.args.get("on")
-        for node in list_conjuncts(condition) if condition is not None else ():
-            if isinstance(node, exp.EQ):
-                left = _resolve(query, select, node.this)
-                right = _resolve(query, select, node.expression)
-                if left is not None and right is not None:
-                    yield frozenset(
-                        ((left.source, left.column.name), (right.source, right.column.name))
-                    )
+def _list_shown(query: Query, select: exp.Select) -> Iterator[str]:
+    is_first = bool(select.args.get("order") and select.args.get("limit"))
+    ranked = _find_ranked(select) if is_first else ()
+    for at, output in enumerate(select.expressions):
+        shown = output.unalias()
+        if isinstance(shown, exp.Column) and not shown.is_star:
+            use = query.resolve(shown)
+            yield query.name_values(use) if use is not None else ""
+        elif not shown.is_star:
+            is_figure = shown.find(exp.AggFunc, exp.Window) is not None
+            yield _RANKED if at in ranked else "" if is_figure else shown.sql()
+        else:
+            for alias, source in query.sources(select).items():
+                if isinstance(source, Table) and shown.text("table").lower() in ("", alias):
+                    for column in source.columns:
+                        yield query.name_values(ColumnUse(alias, source, column))
 
 
 def _find_digits(select: exp.Select) -> int | None:

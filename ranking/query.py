@@ -112,13 +112,9 @@ class Query:
         """The kind of the column's values."""
         return find_kind(use.column.type, self.dialect)
 
-    def share_key(self, left: ColumnUse, right: ColumnUse) -> bool:
-        """True if the keys imply that both columns contain the same values."""
-        if left.name == right.name:
-            return True
-        if not self.is_key(left) or not self.is_key(right):
-            return False
-        return bool(self._connected[left.name] == self._connected[right.name])
+    def name_values(self, use: ColumnUse) -> str:
+        """A name for the column's values, the same for all columns that keys connect."""
+        return self._connected[use.name] if self.is_key(use) else use.name
 
     def are_tied(self, left: Table, right: Table) -> bool:
         """True if a foreign key leads from one table to the other."""

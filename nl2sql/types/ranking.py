@@ -46,17 +46,14 @@ class Score:
 class Display:
     """How a query shows its result, as far as the schema tells.
 
-    ``keys`` and ``labels`` are the positions (from 0) of outputs that show the same things twice,
-    by key and by label. ``first`` says that the query takes the first rows of an order, ``ranked``
-    are the figures among its outputs by which it orders. ``digits`` are the decimals to which an
-    output is rounded. ``periods`` are the positions of years and months of one date, each with what
-    it says ("y", "m" or "ym").
+    ``shown`` names what the outputs show of the rows, "" for a figure; columns that keys connect
+    have one name, and so have the figures by which a query takes the first rows. It has another
+    length than the result where a table is unknown. ``digits`` are the decimals to which an output
+    is rounded. ``periods`` are the positions of years and months of one date, each with what it
+    says ("y", "m" or "ym").
     """
 
-    keys: tuple[int, ...] = ()
-    labels: tuple[int, ...] = ()
-    first: bool = False
-    ranked: tuple[int, ...] = ()
+    shown: tuple[str, ...] = ()
     digits: int | None = None
     periods: tuple[tuple[int, str], ...] = ()
 

@@ -21,12 +21,13 @@ Features = tuple[tuple[str, float], ...]
 def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features:
     """The features of a ranking; empty if no winner was voted for.
 
-    ``agreement`` is the winner's share of all samples and ``executes`` that of the samples with a
-    result; ``weight`` its share of the weight of all groups; ``lead`` the logarithm of its weight
-    over that of the second and of one more sample of a plain score; ``empty``, ``unstored`` and
-    ``derived`` are 1 or 0; ``samples`` is the binary logarithm of their number. ``is_unstored``: a
-    column has values, and none of the texts that the winner, which finds nothing, compares with it.
-    A result of NULLs counts so, too.
+    ``agreement`` is the winner's share of all samples, or that of the samples that agree where a
+    derived candidate repairs their failure; ``executes`` that of the samples with a result;
+    ``weight`` its share of the weight of all groups; ``lead`` the logarithm of its weight over that
+    of the second and of one more sample of a plain score; ``empty``, ``unstored`` and ``derived``
+    are 1 or 0; ``samples`` is the binary logarithm of their number. ``is_unstored``: a column has
+    values, and none of the texts that the winner, which finds nothing, compares with it. A result
+    of NULLs counts so, too.
     """
     winner = ranking.winner
     if winner is None or winner.group < 0 or not ranking.samples:
@@ -37,9 +38,11 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
     others = [group.weight for number, group in groups.items() if number != winner.group]
     is_null = "nulls_only" in {term.name for term in winner.score.terms}
     lead = math.log(max(winner.weight, 1e-6) / (max(others, default=0.0) + 1))
+    votes = [group.votes for group in groups.values() if group.votes]
+    agreeing = winner.votes or (votes[0] if len(votes) == 1 else 0)
     numbers = {
-        "agreement": winner.votes / ranking.samples,
-        "executes": sum(group.votes for group in groups.values()) / ranking.samples,
+        "agreement": agreeing / ranking.samples,
+        "executes": sum(votes) / ranking.samples,
         "weight": winner.weight / max(winner.weight + sum(others), 1e-9),
         "lead": max(-_MOST_LEAD, min(_MOST_LEAD, lead)),
         "empty": float(says_nothing(winner.result)),

@@ -35,7 +35,7 @@ def join_off_keys(query: Query) -> Finding | None:
             continue
         if _is_named_after(one, other) or _is_named_after(other, one):
             continue
-        if query.share_key(one, other):
+        if query.name_values(one) == query.name_values(other):
             continue
         if (query.is_key(one) and query.is_key(other)) or query.are_tied(one.table, other.table):
             message = f"No key ties {left.sql()} to {right.sql()}."

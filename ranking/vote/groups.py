@@ -5,24 +5,23 @@ page is known: it equals another truncated result if the pages are equal. A cand
 be run is alone. Results are compared pairwise only where they have the same profile; each is read
 about once.
 
-A reading has forms that show the same figures of the same things differently. Two forms are one
-reading in four cases only, each proven from keys of the catalog or from the queries themselves,
-and checked against the rows:
+A reading has forms that show the same things differently. Two forms are one reading in four cases
+only, each proven from keys of the catalog or from the queries themselves, and checked against the
+rows:
 
 - *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
   a candidate derived by ``shown_names``, which has the rows of its original by construction and
-  figures equal to it, has the other's rows; or a result shows both, and without the one or the
-  other has these rows.
+  figures equal to it, has the other's rows.
 - *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
 - *A period.* The months of one date are shown as dates, as texts or by year and number; the year
   may be missing where all rows are of one year.
-- *The figure that ranks.* One shows the first rows by a figure, the other the same rows without the
-  figure: it says which rows are meant, whether it is shown or not.
+- *More columns.* One shows more columns of the same rows, or the figure by which they are the
+  first rows. Which of these is shown is decided within the reading.
 
 The correspondence must be one to one: rows with labels that belong to two different results by
-keys (two customers of one name), or rounded figures of two different results, join nothing.
-Everything else is a different reading, also an attribute more: it may be what is asked for.
-Knows nothing of SQL: ``ranking/display.py`` reads the queries.
+keys (two customers of one name), or rounded figures of two different results, join nothing. Nor
+does a form with more columns join two that have none in common: names and ages. Everything else is
+a different reading, also a figure more. Knows nothing of SQL: ``ranking/display.py`` reads it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -89,29 +88,22 @@ class _Forms:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A form, what it becomes with less detail, and what distinguishes its rows."""
+    """A form, what it becomes with less detail, and what distinguishes its rows.
+
+    ``column`` is the detail, if it is a further column.
+    """
 
     form: int
     shown: int
     detailed: int
+    column: str = ""
 
 
 def _join_forms(assessments: Sequence[Assessment], forms: _Forms) -> dict[int, int]:
     """Form → number of its reading, from 0 in the order of the assessments."""
-    links = defaultdict(list)
-    for link in _list_links(assessments, forms):
-        links[link.shown].append(link)
     joined: UnionFind[int] = UnionFind()
-    for shown, found in links.items():
-        if len({link.detailed for link in found} - {shown}) <= 1:
-            for link in found:
-                joined.union(shown, link.form, link.detailed)
-    ranked = defaultdict(set)
-    for form, shown in _list_ranked(assessments, forms):
-        ranked[shown].add(form)
-    for shown, whole in ranked.items():
-        if len({joined[form] for form in whole} - {joined[shown]}) <= 1:
-            joined.union(shown, *whole)
+    _join_links(joined, _list_links(assessments, forms))
+    _join_links(joined, _list_wider(assessments, forms, joined))
     numbers: dict[int, int] = {}
     readings = {}
     for assessment in assessments:
@@ -119,6 +111,18 @@ def _join_forms(assessments: Sequence[Assessment], forms: _Forms) -> dict[int, i
             root = joined[assessment.form]
             readings[assessment.form] = numbers.setdefault(root, len(numbers))
     return readings
+
+
+def _join_links(joined: UnionFind[int], links: Iterable[_Link]) -> None:
+    by_shown = defaultdict(list)
+    for link in links:
+        by_shown[link.shown].append(link)
+    for shown, found in by_shown.items():
+        details = {(link.column, joined[link.detailed]) for link in found}
+        details -= {(column, joined[shown]) for column, _ in details}
+        if len(details) == len({column for column, _ in details}):
+            for link in found:
+                joined.union(shown, link.form, link.detailed)
 
 
 def find_bare(assessments: Sequence[Assessment]) -> frozenset[int]:
@@ -170,9 +174,6 @@ def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_L
         result, display = assessment.result, assessment.display
         if result is None or result.truncated or not result.rows:
             continue
-        if display.keys:
-            shown = forms.find(_leave_out(result, display.keys))
-            yield _Link(assessment.form, shown, forms.find(_leave_out(result, display.labels)))
         if assessment.form in done:
             continue
         done.add(assessment.form)
@@ -184,18 +185,40 @@ def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_L
                 yield _Link(assessment.form, forms.find(rounded), assessment.form)
 
 
-def _list_ranked(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[tuple[int, int]]:
-    """The forms with a figure that ranks, and what they are without it: other first rows."""
-    first = {each.form for each in assessments if each.display.first}
-    for each in assessments:
-        result = each.result
-        if result is not None and result.rows and not result.truncated and each.display.ranked:
-            shown = forms.find(_leave_out(result, each.display.ranked))
-            if shown in first:
-                yield each.form, shown
+def _list_wider(
+    assessments: Sequence[Assessment], forms: _Forms, joined: UnionFind[int]
+) -> Iterator[_Link]:
+    """The forms with more columns of the rows of others, one link for each column.
+
+    The others are one reading, or have a column in common.
+    """
+    known = [
+        (each, each.display.shown, result)
+        for each in assessments
+        if (result := each.result) is not None
+        and not result.truncated
+        and len(each.display.shown) == len(result.columns)
+    ]
+    for wide, shown, result in known:
+        found = []
+        for narrow, fewer, _ in known:
+            more = {at for at, name in enumerate(shown) if name and name not in fewer}
+            is_wider = more and any(fewer) and len(shown) - len(more) == len(fewer)
+            if is_wider and forms.find(_leave_out(result, more)) == narrow.form:
+                found.append((narrow.form, more, frozenset(fewer)))
+        least = [each for each in found if not any(other[2] < each[2] for other in found)]
+        if not least or (
+            not frozenset.intersection(*(fewer for _, _, fewer in least)) - {""}
+            and len({joined[form] for form, _, _ in least}) > 1
+        ):
+            continue
+        for form, more, _ in found:
+            for name in {shown[at] for at in more}:
+                others = {at for at in more if shown[at] != name}
+                yield _Link(wide.form, form, forms.find(_leave_out(result, others)), name)
 
 
-def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:
+def _leave_out(result: ResultSet, positions: Collection[int]) -> list[tuple[object, ...]]:
     kept = [at for at in range(len(result.columns)) if at not in positions]
     return [tuple(row[at] for at in kept) for row in result.rows]
 

@@ -114,7 +114,7 @@ def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -
     agreeing = sum(
         each.candidate.samples
         for each in ordered
-        if each.group == first.group and each.candidate.origin == "sample"
+        if each.form == first.form and each.candidate.origin == "sample"
     )
     if agreeing >= max(2, samples) and not says_nothing(first.result):
         return True

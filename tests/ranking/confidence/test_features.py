@@ -61,6 +61,15 @@ def test_agreement_on_nothing_but_null_is_not_sure() -> None:
     assert unsure < load_calibration().threshold < sure
 
 
+def test_what_repairs_a_failure_of_samples_that_agree_has_their_agreement() -> None:
+    agreeing = build_assessment("c1", samples=3, rows=[(None,)], score=50.0)
+    other = build_assessment("c2", samples=1, rows=[(2,)], score=50.0)
+    repairing = Candidate("d1", "SELECT b FROM t", 0, "derived", "", "c1", "nulls_last")
+    repaired = build_assessment("d1", candidate=repairing, rows=[(1,)], score=200.0)
+    assert measure(agreeing, repaired, samples=4)["agreement"] == 0.75
+    assert measure(agreeing, other, repaired, samples=4)["agreement"] == 0
+
+
 def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:
     ahead = build_assessment("c1", samples=3, score=125.0, rows=[(1,)])
     behind = build_assessment("c2", samples=1, score=100.0, rows=[(2,)])

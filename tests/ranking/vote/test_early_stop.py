@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.types import Assessment, Candidate
+from nl2sql.types import Assessment, Candidate, Display
 from ranking.vote.order import vote
 from tests.fakes import build_assessment
 
@@ -43,6 +43,14 @@ def test_agreement_of_all_is_accepted(samples: tuple[int, ...], drawn: int, sett
 def test_a_lead_that_says_nothing_is_never_clear() -> None:
     empty = build_assessment("c1", samples=4, rows=[])
     assert not vote([empty], 4, most_samples=8).settled
+
+
+def test_samples_that_agree_on_the_rows_but_not_on_the_columns_are_not_enough() -> None:
+    names = build_assessment("c1", samples=2, rows=[("Ada",)], display=Display(("name",)))
+    both = build_assessment("c2", samples=2, rows=[("Ada", 3)], display=Display(("name", "age")))
+    ranking = vote([names, both], 4, most_samples=64)
+    assert ranking.assessments[0].votes == 4
+    assert not ranking.settled
 
 
 def test_repaired_queries_that_agree_are_not_enough() -> None:
