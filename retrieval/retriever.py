@@ -49,6 +49,8 @@ _T = TypeVar("_T")
 
 # The fewest entries of each ranking, so that fusion can choose.
 _DEPTH = 32
+# The best tables outside a module that is shown whole: at least so many are shown beside it.
+_FEWEST_OTHERS = 7
 # Of the best tables; of the others only the columns that are most likely needed are shown.
 _SHOWN_IN_FULL = 3
 # Tables whose descriptions a question about the database itself reads.
@@ -210,23 +212,21 @@ class HybridRetriever:
             nearest_tables, nearest_columns = await gather_all(
                 (find("table", among=space.shown_tables), find("column", among=space.shown_columns))
             )
-        named = await run_in_parser_thread(read_draft, draft, visible)
-        words = read_words(question.search_text, named.words)
+        drafted = await run_in_parser_thread(read_draft, draft, visible)
+        words = read_words(question.search_text, drafted.words)
         # The order of a database that is shown whole matters little, and changes no prompt.
         chooses = not self._list_small_database(space)
+        named = chooses and self._flags.named_tables
         return space, rank_tables(
             space,
             vector,
             words,
-            terms=find_business_terms(question.search_text)
-            if chooses and self._flags.named_tables
-            else (),
+            terms=find_business_terms(question.search_text) if named else None,
             nearest_tables=nearest_tables,
             nearest_columns=nearest_columns,
             values=values,
             flags=self._flags,
             depth=depth,
-            names=chooses and self._flags.named_tables,
             added=self._settings.fk_expansion_limit if chooses else 0,
         )
 
@@ -240,14 +240,14 @@ class HybridRetriever:
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: those of the draft, then the best, the first of them in full.
 
-        The ``shared`` ones count too, and come last if they are not among the best. The tables of
-        ``definitions`` are added.
+        The ``shared`` ones count too, and come last if they are not among the best; they displace
+        none of the first seven others. The tables of ``definitions`` are added.
         """
         first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
         order = list(dict.fromkeys((*first, *ranking.order)))
         most = self._settings.max_tables
         others = [number for number in order[:most] if number not in shared]
-        left_out = others[max(most - len(shared), 0) :]
+        left_out = others[max(most - len(shared), _FEWEST_OTHERS) :]
         best = [number for number in order[:most] if number not in left_out]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
@@ -290,9 +290,10 @@ class HybridRetriever:
         return list(range(count)) if count <= self._settings.whole_tables else []
 
     def _list_small_module(self, space: SearchSpace, module: int) -> list[int]:
-        """The module's tables if they are few enough to be shown whole, or else none."""
+        """The module's tables if they leave a third of ``max_tables`` to others, or else none."""
         tables: list[int] = np.flatnonzero(space.router.module_of == module).tolist()
-        return tables if len(tables) <= self._settings.whole_tables else []
+        most = min(self._settings.whole_tables, self._settings.max_tables * 2 // 3)
+        return tables if len(tables) <= most else []
 
     async def _embed(self, question: Question) -> NDArray[np.float32]:
         """The question's vector; empty if nothing uses it."""

@@ -73,8 +73,8 @@ class RetrievalSettings(Section):
         ge=0,
         le=200,
         description="A database of at most so many tables is shown whole; of a larger one, the "
-        "module of the best table, if it has at most so many. The engine's cache of it serves the "
-        "next question too.",
+        "module of the best table, if it has at most so many and two thirds of max_tables. The "
+        "engine's cache of it serves the next question too.",
     )
     fk_expansion_limit: int = Field(
         4,

@@ -38,7 +38,7 @@ _VALUES = 0.3
 _NAMED = 0.3
 _MEANT = 0.3
 # The most that the walk over the keys adds, as a share of the best table's weight.
-_WALK = 0.3
+_WALK = 1.2
 
 
 Nearest = Sequence[tuple[int, float]]
@@ -65,19 +65,18 @@ def rank_tables(
     vector: NDArray[np.float32],
     words: Keywords,
     *,
-    terms: Sequence[BusinessTerm],
+    terms: Sequence[BusinessTerm] | None,
     nearest_tables: Nearest,
     nearest_columns: Nearest,
     values: Sequence[ValueMatch],
     flags: FlagSettings,
     depth: int,
-    names: bool,
     added: int,
 ) -> TableRanking:
     """Ranks all tables that are among the first ``depth`` of any ranking, and those near to them.
 
-    ``terms`` are those of the question; ``names``: whether it counts that it names a table. At most
-    ``added`` tables come by foreign keys alone; 0 also switches the walk over the keys off.
+    ``terms`` are those of the question; with None, it does not count either that it names a table.
+    At most ``added`` tables come by foreign keys alone; 0 also switches the walk over the keys off.
     ``nearest_tables`` and ``nearest_columns`` are pairs of a card's position in the index and a
     cosine; both are empty if ranking by cosine is off.
     """
@@ -87,8 +86,8 @@ def rank_tables(
     by_words = rank_scores(scores, depth)
     columns, by_columns = _rank_by_columns(space, nearest_columns, depth)
     grounded = _weigh_values(space, values)
-    named = space.names.find_named(words) if names else {}
-    meant = space.names.find_meant(terms)
+    named = space.names.find_named(words) if terms is not None else {}
+    meant = space.names.find_meant(terms or ())
     fused = fuse_rankings(
         [
             (1.0, by_cosine),

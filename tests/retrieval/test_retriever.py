@@ -171,7 +171,8 @@ async def test_a_small_database_is_shown_whole_in_every_question() -> None:
 
 
 async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
-    _, context = await retrieve("customer country", max_tables=2, whole_tables=4)
+    few: dict[str, Any] = {"cosine": False, "whole_tables": 4, "fk_expansion_limit": 0}
+    _, context = await retrieve("country", max_tables=6, **few)
     assert context.tables[0].table == CUSTOMERS
     sales = {table.qualified for table in SHOP.tables if table.schema == "sales"}
     assert set(context.shared) == sales
@@ -179,18 +180,25 @@ async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
     unasked = [hit.table.name for hit in context.tables if hit.via == "module"]
     assert "employees" in unasked
     assert not context.is_whole
+    # Its four tables are more than two thirds of five.
+    _, context = await retrieve("country", max_tables=5, **few)
+    assert context.shared == ()
 
 
-@pytest.mark.parametrize(("most", "others"), [(5, 1), (4, 0), (1, 0)])
-async def test_the_tables_of_the_module_count_to_those_that_are_shown(
-    most: int, others: int
+@pytest.mark.parametrize(("most", "shared", "others"), [(15, 10, 7), (18, 10, 8), (14, 0, 14)])
+async def test_a_module_that_is_shown_whole_leaves_seven_of_the_best_tables(
+    most: int, shared: int, others: int
 ) -> None:
-    _, context = await retrieve(
-        "customer country", max_tables=most, whole_tables=4, fk_expansion_limit=4
-    )
-    shown = [hit.table.qualified for hit in context.tables]
-    assert shown[0] == "sales.customers"
-    assert len(shown) == len(context.shared) + others == 4 + others
+    module = [build_table(f"sales.part_{number}", "id integer") for number in range(9)]
+    found = [build_table(f"stock.store_{number}", "customer text") for number in range(20)]
+    catalog = Catalog("shop", (CUSTOMERS, *module, *found))
+    retriever = build_retriever(await build_store(catalog), max_tables=most, cosine=False)
+    _, context = await retriever.retrieve(build_question(text="customers of customer"))
+    assert context.tables[0].table == CUSTOMERS
+    schemas = [
+        hit.table.schema for hit in context.tables if hit.table.qualified not in context.shared
+    ]
+    assert (len(context.shared), len(schemas)) == (shared, others)
 
 
 async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
