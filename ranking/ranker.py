@@ -9,7 +9,6 @@ from nl2sql.errors import Busy
 from nl2sql.protocols import Executor, Guard
 from nl2sql.results.json_values import describe_unreadable
 from nl2sql.settings import StageSettings
-from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
     Assessment,
@@ -183,8 +182,7 @@ class CandidateRanker:
             for assessment in assessments
         )
         if self.settings.flags.vote:
-            most = MOST_ADAPTIVE_K if question.k == "adaptive" else question.k
-            return vote(assessments, samples=samples, most_samples=most)
+            return vote(assessments, samples=samples)
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None
         )

@@ -16,7 +16,7 @@ from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.lint.comparisons import unlisted_code
 from ranking.lint.joins import join_off_keys, outer_column, unused_join
-from ranking.lint.outputs import aggregate_without_group, measure_without_filter
+from ranking.lint.outputs import aggregate_without_group, counted_name, measure_without_filter
 from ranking.query import Query
 
 RULES: tuple[Callable[[Query], Finding | None], ...] = (
@@ -24,6 +24,7 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     join_off_keys,
     outer_column,
     aggregate_without_group,
+    counted_name,
     unlisted_code,
     # Warnings.
     unused_join,

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from nl2sql.catalog import find_labels
 from nl2sql.types import Finding
+from ranking.conditions import list_texts
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 
@@ -37,6 +39,34 @@ def aggregate_without_group(query: Query) -> Finding | None:
         if aggregates and bare:
             message = f"{bare[0].sql()} stands beside an aggregate without GROUP BY."
             return Finding("aggregate_without_group", "error", message)
+    return None
+
+
+def counted_name(query: Query) -> Finding | None:
+    """An error if it counts the rows of one table with one name: there is one, or none.
+
+    "How many comedies are there?" counts films, not the genres called comedy. The names of people
+    stand also in tables of what they do, and a name in a longer key names no row.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> table = Table("s", "genre", (Column("id", "int"), Column("name", "text")), ("id",))
+    >>> sql = "SELECT count(*) FROM genre WHERE name = 'Comedy'"
+    >>> counted_name(read_query(sql, "postgres", [table])).message
+    'It counts the rows of genre with one name: one at most.'
+    """
+    select, outputs = query.outermost(), query.outputs()
+    counts = [output for output in outputs if isinstance(output.unalias(), exp.Count)]
+    if select is None or select.args.get("group") or not counts or len(outputs) > 1:
+        return None
+    if len(query.find_all(exp.Table)) > 1:
+        return None
+    for use, _ in list_texts(query):
+        table, name = use.table, use.column.name
+        is_part = name in table.primary_key and len(table.primary_key) > 1
+        if find_labels(table) == (name,) and not is_part:
+            told = f"It counts the rows of {table.name} with one name: one at most."
+            return Finding("counted_name", "error", told)
     return None
 
 

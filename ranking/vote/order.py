@@ -22,17 +22,11 @@ from ranking.vote.unanimity import find_contradicting, is_quorum
 _ALIVE, _CONTRADICTING, _FORBIDDEN, _FAILED = range(4)
 
 
-def vote(
-    assessments: Sequence[Assessment],
-    samples: int,
-    *,
-    most_samples: int = 0,
-) -> Ranking:
+def vote(assessments: Sequence[Assessment], samples: int) -> Ranking:
     """The ranking: groups by weight; in a group labels before bare keys and the form with most
     weight, then score, its own samples, estimated cost; failures last.
 
-    ``samples`` is the number of completions so far, the denominator of the agreement;
-    ``most_samples`` the largest number that there may be in the end.
+    ``samples`` is the number of completions so far, the denominator of the agreement.
     """
     grouped = group_assessments(assessments)
     idle = _find_idle(grouped)
@@ -59,7 +53,7 @@ def vote(
         assessments=ordered,
         samples=samples,
         quorum=is_quorum(agreeing, samples),
-        settled=is_settled(ordered, samples, most_samples) if leads else False,
+        settled=leads and is_settled(ordered, samples),
     )
 
 
@@ -103,27 +97,23 @@ def _rank_key(
     )
 
 
-def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -> bool:
-    """True if more samples cannot change the leader, or so many agree that they hardly can.
+def is_settled(ordered: Sequence[Assessment], samples: int) -> bool:
+    """True if all ``samples`` agree, as they were drawn, so that more hardly change the leader.
 
-    ``ordered`` are the candidates best first, after ``samples`` of at most ``most_samples``. The
-    rest could all join the second group or a new one, each sample with the largest weight so far.
-    Agreement of repaired queries or on an uninformative result does not settle it.
+    ``ordered`` are the candidates best first. Agreement on a result that is unknown or says
+    nothing, or on a query in which lint found an error, settles nothing.
     """
     first = ordered[0]
+    if first.result is None or says_nothing(first.result):
+        return False
+    if any(finding.severity == "error" for finding in first.findings):
+        return False
     agreeing = sum(
         each.candidate.samples
         for each in ordered
         if each.form == first.form and each.candidate.origin == "sample"
     )
-    if agreeing >= max(2, samples) and not says_nothing(first.result):
-        return True
-    second = max(
-        (assessment.weight for assessment in ordered if assessment.group != first.group),
-        default=0.0,
-    )
-    largest = max((1.0, *(weigh_sample(assessment) for assessment in ordered)))
-    return first.weight - second > max(0, most_samples - samples) * largest
+    return agreeing >= max(2, samples)
 
 
 def weigh_sample(assessment: Assessment) -> float:
