@@ -34,7 +34,7 @@ from ranking.query import read_candidate
 from ranking.query_words import describe_apart
 from ranking.result_notes import Notes, answers_part, write_notes
 from ranking.score.score import score_candidate, score_result
-from ranking.vote.order import says_nothing, vote
+from ranking.vote.order import list_errors, says_nothing, vote
 from ranking.vote.polling import (
     VOTE_LIMITS,
     add_diagnostic,
@@ -152,6 +152,8 @@ class CandidateRanker:
         if query is not None and winner.candidate.origin in _WRITTEN:
             if misses_times(question, query):
                 confidence, remarks = 0.0, [_TIMELESS]
+            elif errors := list_errors(winner):
+                confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):
                 confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_PARTIAL]
         remarks += [*filter(None, (unreadable,)), *_list_rule_notes(ranking)]

@@ -118,10 +118,15 @@ class PromptBuilder:
 
 
 def narrow_context(context: SchemaContext, plan: Plan) -> SchemaContext:
-    """The context with only the tables that the question names or that join them."""
-    kept = {link.table for link in plan.links} | set(plan.joins.tables)
-    kept |= {match.table for match in context.values}
+    """The context with only the tables that the question names or that join them.
+
+    A value says what a question is about, not what it asks for: with values alone, it keeps all.
+    """
+    kept = {link.table for link in plan.links if link.method != "value"}
     kept |= {table for definition in context.definitions for table in definition.tables}
+    if kept or plan.joins.keys:
+        kept |= {link.table for link in plan.links} | set(plan.joins.tables)
+        kept |= {match.table for match in context.values}
     pairs = [
         (hit, name)
         for hit, name in zip(context.tables, context.names, strict=True)

@@ -47,24 +47,16 @@ def counted_name(query: Query) -> Finding | None:
 
     "How many comedies are there?" counts films, not the genres called comedy. The names of people
     stand also in tables of what they do, and a name in a longer key names no row.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> table = Table("s", "genre", (Column("id", "int"), Column("name", "text")), ("id",))
-    >>> sql = "SELECT count(*) FROM genre WHERE name = 'Comedy'"
-    >>> counted_name(read_query(sql, "postgres", [table])).message
-    'It counts the rows of genre with one name: one at most.'
     """
     select, outputs = query.outermost(), query.outputs()
     counts = [output for output in outputs if isinstance(output.unalias(), exp.Count)]
     if select is None or select.args.get("group") or not counts or len(outputs) > 1:
         return None
-    if len(query.find_all(exp.Table)) > 1:
-        return None
+    sources = list(query.sources(select).values())
     for use, _ in list_texts(query):
         table, name = use.table, use.column.name
         is_part = name in table.primary_key and len(table.primary_key) > 1
-        if find_labels(table) == (name,) and not is_part:
+        if sources == [table] and find_labels(table) == (name,) and not is_part:
             told = f"It counts the rows of {table.name} with one name: one at most."
             return Finding("counted_name", "error", told)
     return None

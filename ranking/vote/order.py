@@ -104,9 +104,7 @@ def is_settled(ordered: Sequence[Assessment], samples: int) -> bool:
     nothing, or on a query in which lint found an error, settles nothing.
     """
     first = ordered[0]
-    if first.result is None or says_nothing(first.result):
-        return False
-    if any(finding.severity == "error" for finding in first.findings):
+    if first.result is None or says_nothing(first.result) or list_errors(first):
         return False
     agreeing = sum(
         each.candidate.samples
@@ -114,11 +112,6 @@ def is_settled(ordered: Sequence[Assessment], samples: int) -> bool:
         if each.form == first.form and each.candidate.origin == "sample"
     )
     return agreeing >= max(2, samples)
-
-
-def weigh_sample(assessment: Assessment) -> float:
-    """The weight of one sample of a candidate."""
-    return weigh_score(assessment.score.total)
 
 
 def weigh_groups(assessments: Sequence[Assessment]) -> dict[int, float]:
@@ -131,7 +124,7 @@ def weigh_groups(assessments: Sequence[Assessment]) -> dict[int, float]:
     for assessment in assessments:
         source, samples = find_source(assessment.candidate, known)
         key = assessment.group, source
-        best[key] = max(best.get(key, 0.0), samples * weigh_sample(assessment))
+        best[key] = max(best.get(key, 0.0), samples * weigh_score(assessment.score.total))
     weights: dict[int, float] = {}
     for (group, _), weight in best.items():
         weights[group] = weights.get(group, 0.0) + weight
@@ -151,6 +144,11 @@ def find_source(candidate: Candidate, known: Mapping[str, Candidate]) -> tuple[s
         return candidate.derived_from, 1
     source, samples = find_source(parent, known)
     return source, max(1, samples)
+
+
+def list_errors(assessment: Assessment) -> list[str]:
+    """What lint found wrong with the query: it is almost never the answer."""
+    return [found.message for found in assessment.findings if found.severity == "error"]
 
 
 def says_nothing(result: ResultSet | None) -> bool:

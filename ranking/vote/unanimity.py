@@ -1,11 +1,11 @@
 """Samples that all agree, and the candidates that may not win against them.
 
 A result that no sample has is a guess of a rule. Against samples that agree it wins only where it
-repairs a failure that the data or the words of a person show: they find nothing, miss a spelling of
-a value, ignore a definition, or do not do what the question's words say (``ASKED_RULES``). Samples
-that could not be run as they were drawn are a failure too, so repaired ones do not make a vote
-unanimous. A guess that may not win stays in the ranking: its weight lowers the confidence, and it
-may be an interpretation.
+repairs a failure that the data or the words of a person show: they find nothing, count the rows of
+one name, miss a spelling of a value, ignore a definition, or do not do what the question's words
+say (``ASKED_RULES``). Samples that could not be run as they were drawn are a failure too, so
+repaired ones do not make a vote unanimous. A guess that may not win stays in the ranking: its
+weight lowers the confidence, and it may be an interpretation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ranking.score.plan_terms import ASKED_RULES
 from ranking.score.result_terms import EMPTY_TERMS
 
 # Terms of the score that show a failure, whatever the question means.
-_FAILURES = EMPTY_TERMS | {"spellings_missed"}
+_FAILURES = EMPTY_TERMS | {"spellings_missed", "lint:counted_name"}
 
 
 def find_contradicting(assessments: Sequence[Assessment], samples: int) -> frozenset[str]:

@@ -255,6 +255,30 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
+async def conclude_alone(asked: str, candidate: Candidate) -> Ranking:
+    """The ranking of one candidate that the calibration alone would call certain."""
+    question = build_question(text=asked)
+    ranker = CandidateRanker(
+        FakeGuard(),
+        FakeExecutor({candidate.sql: [build_result((809,))]}),
+        build_settings(),
+        Calibration(9.0, (), fewest=1, most=8),
+    )
+    assessed = await ranker.assess(
+        question, candidate, build_guarded(candidate.sql), CONTEXT, Plan()
+    )
+    ranking = await ranker.rank(question, (assessed,), samples=1)
+    return await ranker.conclude(question, CONTEXT, ranking)
+
+
+@pytest.mark.parametrize(("origin", "most"), [("sample", 0.0), ("verified", 1.0)])
+async def test_a_query_of_the_model_with_an_error_is_never_sure(origin: str, most: float) -> None:
+    candidate = build_candidate("SELECT id, count(*) FROM orders", origin=origin)
+    ranking = await conclude_alone("How many orders are there?", candidate)
+    assert ranking.confidence == pytest.approx(most, abs=0.01)
+    assert bool(ranking.notes) == (origin == "sample")
+
+
 @pytest.mark.parametrize(
     ("asked", "origin", "most", "note"),
     [
@@ -273,19 +297,9 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
 async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(
     asked: str, origin: str, most: float, note: str
 ) -> None:
-    question = build_question(text=asked)
-    sql = "SELECT count(*) FROM orders"
-    ranker = CandidateRanker(
-        FakeGuard(),
-        FakeExecutor({sql: [build_result((809,))]}),
-        build_settings(),
-        Calibration(9.0, (), fewest=1, most=8),
+    ranking = await conclude_alone(
+        asked, build_candidate("SELECT count(*) FROM orders", origin=origin)
     )
-    assessed = await ranker.assess(
-        question, build_candidate(sql, origin=origin), build_guarded(sql), CONTEXT, Plan()
-    )
-    ranking = await ranker.rank(question, (assessed,), samples=1)
-    ranking = await ranker.conclude(question, CONTEXT, ranking)
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert "".join(ranking.notes).endswith(note)
     assert bool(ranking.notes) == bool(note)

@@ -214,16 +214,18 @@ async def test_a_second_round_that_fails_raises_unless_there_is_an_answer() -> N
 
 
 NAMED = "sales.orders"
+BY_VALUE = (SchemaLink("shipped", NAMED, "status", 0.95, "value"),)
 
 
 @pytest.mark.parametrize(
     ("context", "plan", "tables"),
     [
         (CONTEXT, Plan(links=(SchemaLink("orders", NAMED, "", 0.9),)), 1),
-        (CONTEXT, Plan(joins=JoinPlan(tables=(NAMED,))), 1),
+        (CONTEXT, Plan(links=BY_VALUE, joins=JoinPlan((NAMED,))), len(CONTEXT.tables)),
+        (CONTEXT, Plan(links=BY_VALUE, joins=JoinPlan((NAMED,), CONTEXT.foreign_keys)), 1),
         (CONTEXT, Plan(), len(CONTEXT.tables)),
     ],
-    ids=["linked", "joined", "none_is_named"],
+    ids=["linked", "only_a_value", "joined", "none_is_named"],
 )
 async def test_the_narrow_prompt_shows_only_tables_of_the_question(
     context: SchemaContext, plan: Plan, tables: int
