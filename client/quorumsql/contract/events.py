@@ -49,7 +49,7 @@ class VoteEvent(ResponseModel):
     leader: Text = Field(description="The query that leads; empty where none gave a result.")
     votes: int = Field(description="The samples whose result is the leader's.")
     quorum: bool
-    settled: bool = Field(description="Whether all samples so far agree, so that no more are drawn.")
+    settled: bool = Field(description="Whether all samples agree, so that no more are drawn.")
 
 
 class RowsEvent(ResponseModel):
