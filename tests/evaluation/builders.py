@@ -55,7 +55,8 @@ def build_record(name: str = "q1", **overrides: Any) -> QuestionRecord:
         "sql": "SELECT 1",
         "correct": True,
     }
-    return QuestionRecord(**{**values, **overrides})
+    values |= overrides
+    return QuestionRecord(**{"accepted": values["correct"], **values})
 
 
 def build_body(

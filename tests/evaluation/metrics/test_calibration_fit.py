@@ -107,9 +107,15 @@ def test_cases_are_answers_that_say_what_was_measured_and_right_if_a_person_acce
         build_record("q2", k=4),
         build_record("q3", trace=trace, outcome="failed", k=4),
         build_record("q4", trace=trace, gold_error="no gold", k=4),
-        build_record("q2b", trace=trace, k=4, confidence=0.5),
+        build_record("q2b", trace=trace, k=4, confidence=0.5, accepted=False),
         build_record(
-            "q5", trace=trace, outcome="clarify", confidence=0.1, k=4, candidates=(wrong,)
+            "q5",
+            trace=trace,
+            outcome="clarify",
+            correct=False,
+            k=4,
+            candidates=(wrong,),
+            confidence=0.1,
         ),
     ]
     found = [(case.question, case.right) for case in collect_cases(records)]
