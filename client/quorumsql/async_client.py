@@ -48,7 +48,7 @@ from quorumsql.loopback import is_on_loopback
 _DEFAULT_URL = "http://127.0.0.1:8000"
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_quote = partial(quote, safe="")
+_quote = partial(quote, safe="", errors="replace")
 
 
 class AsyncClient:
@@ -102,7 +102,7 @@ class AsyncClient:
 
     async def stream(self, /, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
         """What happens while the question is answered; an AnswerEvent comes last."""
-        body = wire.build_request(question, options).model_dump()
+        body = wire.build_question(question, options)
         with self._reach():
             async with self._http.stream(
                 "POST",
@@ -144,7 +144,8 @@ class AsyncClient:
         ``parameters`` are those of the response to the same feedback, by name, that a reviewer
         marks as values that may be others.
         """
-        request = FeedbackRequest(
+        body = wire.build_body(
+            FeedbackRequest,
             question=answer.rewritten or answer.question,
             sql=answer.sql if isinstance(answer, AnsweredResponse) else "",
             database=answer.database,
@@ -152,7 +153,7 @@ class AsyncClient:
             correction=correction,
             parameters=parameters,
         )
-        return await self._call(FeedbackResponse, "POST", "/feedback", json=request.model_dump())
+        return await self._call(FeedbackResponse, "POST", "/feedback", json=body)
 
     async def withdraw_feedback(self, id_: str) -> None:
         """Takes back feedback by the ``id`` of its response, with the example that it gave."""
@@ -168,15 +169,8 @@ class AsyncClient:
         limit: int = 50,
     ) -> ReviewResponse:
         """A page of feedback, for reviewers; ``after`` is ``next``."""
-        return await self._get(
-            ReviewResponse,
-            "/feedback",
-            verdict=verdict,
-            state=state,
-            database=database,
-            after=after,
-            limit=limit,
-        )
+        asked = {"verdict": verdict, "state": state, "database": database}
+        return await self._get(ReviewResponse, "/feedback", **asked, after=after, limit=limit)
 
     async def finish_review(self, id_: str) -> None:
         """Marks feedback as done."""
@@ -269,7 +263,7 @@ class AsyncClient:
     async def _ask(
         self, path: str, question: str | QueryRequest, options: dict[str, Any], **more: Any
     ) -> httpx.Response:
-        body = wire.build_request(question, options).model_dump()
+        body = wire.build_question(question, options)
         return await self._send("POST", path, json=body, timeout=wire.ENDLESS_TIMEOUT, **more)
 
     async def _get(self, model: type[_Model], path: str, **parameters: Any) -> _Model:
@@ -288,6 +282,9 @@ class AsyncClient:
     def _reach(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeEncodeError as error:
+            message = "The request contains an invalid character."
+            raise InvalidRequest(message, field="request") from error
         except httpx.HTTPError as error:
             raise Unavailable(
                 f"No service answers at {self.url} ({type(error).__name__}).",

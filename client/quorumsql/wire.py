@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import httpx
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from quorumsql.contract.answers import read_response
 from quorumsql.contract.events import AnswerEvent, Event, read_event
@@ -59,12 +59,16 @@ class NoRows:
     reason: str
 
 
-def build_request(question: str | QueryRequest, options: dict[str, Any]) -> QueryRequest:
-    """The request for a question with options. Raises InvalidRequest for an unknown option."""
-    if isinstance(question, QueryRequest):
-        return question.model_copy(update=options)
+def build_question(question: str | QueryRequest, options: dict[str, Any]) -> dict[str, Any]:
+    """The body that asks a question with options. Raises InvalidRequest."""
+    given = dict(question) if isinstance(question, QueryRequest) else {"question": question}
+    return build_body(QueryRequest, **{**given, **options})
+
+
+def build_body(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
+    """The body of a request. Raises InvalidRequest for an unknown field or a wrong value."""
     try:
-        return QueryRequest(question=question, **options)
+        return model(**fields).model_dump()
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"]) or "request"
@@ -180,10 +184,9 @@ def translate(response: httpx.Response) -> QuorumError:
             return Unauthenticated(detail, hint="On the command line: `--as NAME`.")
         case 403:
             return Forbidden(detail)
-        case 429:
-            return LimitReached(detail, retry_after_s=_read_retry_after(response))
-        case 503:
-            kind = Busy if problem.get("title") == BUSY else Unavailable
+        case 429 | 503 as status:
+            missing = Busy if problem.get("title") == BUSY else Unavailable
+            kind = LimitReached if status == 429 else missing
             return kind(detail, retry_after_s=_read_retry_after(response))
         case 504:
             return DeadlineExceeded(detail)
@@ -194,9 +197,9 @@ def translate(response: httpx.Response) -> QuorumError:
 
 def _read_retry_after(response: httpx.Response) -> float:
     try:
-        return float(response.headers.get("retry-after", "1"))
-    except ValueError:
-        return 1.0
+        return float(response.headers["retry-after"])
+    except (KeyError, ValueError):
+        return 5.0
 
 
 def _read_problem(response: httpx.Response) -> dict[str, Any]:

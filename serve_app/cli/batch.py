@@ -17,7 +17,13 @@ from serve_app.batch.running import choose_block_rows, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, prints, say
-from serve_app.cli.service_or_process import CountOption, PrincipalOption, UrlOption, read_count
+from serve_app.cli.service_or_process import (
+    CountOption,
+    PrincipalOption,
+    SeedOption,
+    UrlOption,
+    read_count,
+)
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import is_ready, service_url
 
@@ -41,8 +47,8 @@ def batch(
     ],
     database: Annotated[str, typer.Option(help="The database of questions that name none.")] = "",
     k: CountOption = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
-    max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.")] = None,
+    seed: SeedOption = None,
+    max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.", min=1)] = None,
     rows: Annotated[
         int,
         typer.Option(help="Rows of each answer to keep; 0: only how many there are.", min=0),

@@ -32,6 +32,9 @@ CountOption = Annotated[
         help="Number of candidates; adaptive: four, and four more where these do not agree.",
     ),
 ]
+SeedOption = Annotated[
+    int | None, typer.Option(help="Seed; the same seed repeats a run.", min=0, max=2**31 - 1)
+]
 AnswerTextOption = Annotated[
     Literal["off", "rule", "model"] | None,
     typer.Option(help="What writes the answer in words; default: as configured."),

@@ -95,17 +95,28 @@ def test_rows_in_another_format() -> None:
 
 @pytest.mark.parametrize(
     ("options", "field"),
-    [({"k": 33}, "k"), ({"kk": 1}, "kk"), ({"k": "many"}, "k")],
+    [
+        ({"k": 33}, "k"),
+        ({"kk": 1}, "kk"),
+        ({"k": "many"}, "k"),
+        ({"evidence": "\udcff"}, "request"),
+    ],
 )
 def test_what_is_wrong_with_a_request_is_named(options: dict[str, Any], field: str) -> None:
-    with in_process() as client, pytest.raises(errors.InvalidRequest) as caught:
-        client.ask(QUESTION, **options)
-    assert caught.value.field == field
+    with in_process() as client:
+        for question in (QUESTION, QueryRequest(question=QUESTION)):
+            with pytest.raises(errors.InvalidRequest) as caught:
+                client.ask(question, **options)
+            assert caught.value.field == field
 
 
 def test_a_request_can_be_given_whole() -> None:
     with in_process() as client:
         answer: QueryResponse = client.ask(QueryRequest(question=QUESTION), session="my-chat")
+        with pytest.raises(errors.InvalidRequest):
+            client.rate(answer, "maybe")  # type: ignore[arg-type]
+        with pytest.raises(errors.QuorumError):
+            client.table("shop", "\udcff")
     assert answer.session == "my-chat"
 
 

@@ -59,6 +59,8 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
     ("arguments", "code", "expected"),
     [
         (["ask", "How many orders?"], 1, ["quorumsql serve"]),
+        (["ask", "How many?", "--seed=-1"], 2, ["--seed"]),
+        (["batch", "in", "out", f"--seed={2**31}"], 2, ["--seed"]),
         (["index", "build"], 1, ["Connection refused"]),
         (
             ["doctor"],
