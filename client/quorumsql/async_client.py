@@ -283,8 +283,7 @@ class AsyncClient:
         try:
             yield
         except UnicodeEncodeError as error:
-            message = "The request contains an invalid character."
-            raise InvalidRequest(message, field="request") from error
+            raise InvalidRequest("The request has invalid characters.", field="request") from error
         except httpx.HTTPError as error:
             raise Unavailable(
                 f"No service answers at {self.url} ({type(error).__name__}).",

@@ -58,7 +58,7 @@ class TrialService:
         found.sort(key=lambda each: -len(words.intersection(content_words(each.question))))
         return ExamResponse(
             questions=[
-                ExamQuestionResponse(id=each.id, question=each.question)
+                ExamQuestionResponse(id=each.id, question=each.question, sql=each.sql)
                 for each in found[:MOST_QUESTIONS]
             ],
             total=len(found),

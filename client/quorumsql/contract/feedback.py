@@ -153,6 +153,7 @@ class ExamQuestionResponse(ResponseModel):
 
     id: Text
     question: Text
+    sql: Text = Field(description="Its right query.")
 
 
 class ExamResponse(Listed):

@@ -49,6 +49,7 @@ async def list_exam(service: PageService, name: str, id_: str) -> dict[str, str]
     """Question → id."""
     found = await service.get(name, f"/feedback/{id_}/exam")
     assert found["total"] == len(found["questions"])
+    assert {each["sql"] for each in found["questions"]} <= {COUNT, PAY}
     return {each["question"]: each["id"] for each in found["questions"]}
 
 

@@ -299,7 +299,10 @@ class FakeService:
         )
 
     async def list_exam(self, _: Request) -> Response:
-        questions = [{"id": f"x{number}", "question": f"Question {number}"} for number in range(3)]
+        questions = [
+            {"id": f"x{number}", "question": f"Question {number}", "sql": "SELECT 1"}
+            for number in range(3)
+        ]
         return JSONResponse({"questions": questions, "total": 3})
 
     async def try_fix(self, request: Request) -> Response:

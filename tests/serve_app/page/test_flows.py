@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
+from tests.serve_app.page.fake_service import problem
 
 LINE = "Which product line earned most last year?"
 LINE_FILE = "which-product-line-earned-most-last-year"
@@ -197,6 +198,9 @@ def test_what_was_not_answered_is_shown_to_reviewers_and_gets_its_query(either: 
     assert either.page.locator("button[aria-label='The answer is right']").count() == 0
     either.press("button[aria-label='The answer is wrong']")
     either.see("text=Recorded: reviewers are shown it, with your question.")
+    assert either.see(".panel button:has-text('Run')").is_disabled()
+    for _ in range(2):  # closed and opened again
+        either.press(".answer-foot button:has-text('SQL')")
     _save_a_correction(either)
     either.press(".saved button:has-text('Show the corrected answer')")
     either.see(".confidence strong:has-text('Confirmed')")
@@ -210,7 +214,7 @@ def test_what_was_not_answered_is_shown_to_reviewers_and_gets_its_query(either: 
     assert (sent[2]["question"], sent[2]["sql"]) == ("Who are our best customers?", nearest)
 
 
-def test_what_was_refused_for_safety_cannot_be_corrected(reader: Reader) -> None:
+def test_what_was_refused_for_safety_cannot_be_corrected_and_a_timeout_can(reader: Reader) -> None:
     _start(reader)
     codes = iter(("off_topic", "not_permitted"))
     reader.service.answer = lambda question: canned.build_answer(question) | {"code": next(codes)}
@@ -218,6 +222,12 @@ def test_what_was_refused_for_safety_cannot_be_corrected(reader: Reader) -> None
         reader.ask("What is the weather?")
         turn = reader.page.locator(".turn").last
         assert turn.locator("button[aria-label='The answer is wrong']").count() == judged
+    reader.service.refuse.append(problem(504, "Took too long", "It took too long."))
+    reader.type_question(LINE)
+    reader.page.locator(".problem + footer button[aria-label='The answer is wrong']").click()
+    reader.see(".feedback-message")
+    (sent,) = [body for _, path, body in reader.service.received if path == "/feedback"]
+    assert (sent["question"], sent["database"], sent["sql"]) == (LINE, "demo_erp", "")
 
 
 def test_a_reviewer_verifies_a_query_with_other_values(either: Reader) -> None:
@@ -279,9 +289,9 @@ def test_a_fix_is_tried_on_the_exam_and_kept(reader: Reader) -> None:
     entry.locator("text=This question now gives the same as the right query").wait_for()
     entry.locator("text=Of 3 exam questions, 2 are still right; 1 lost.").wait_for()
     entry.locator("text=The exam has 3 questions: from about 40 on it tells something.").wait_for()
-    # The rows of before and now, here the same.
+    # The rows of before and now, here the same; also of the question that is lost.
     previews = entry.locator(".trial figure .preview").all_inner_texts()
-    assert ["Trekking bikes" in each for each in previews] == [True, True]
+    assert ["Trekking bikes" in each for each in previews] == [True] * 4
     assert "Lost: Question 1" in entry.locator(".finding.error").inner_text()
     entry.locator("button:has-text('Keep: copy the definition')").click()
     # Where it goes stays in sight.

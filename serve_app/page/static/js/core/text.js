@@ -15,11 +15,6 @@ const IN_LINES = new RegExp(`[\\t\\n]|${INVISIBLE}`, "gu");
 
 /** A piece that is shown as a mark: its code, such as U+202E. @typedef {{code: string}} Mark */
 
-/** @param {string} character @returns {Mark} */
-function nameMark(character) {
-  return { code: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` };
-}
-
 /**
  * Splits a text into strings and marks.
  * @param {unknown} value any value; made a string
@@ -29,14 +24,12 @@ function nameMark(character) {
 export function splitMarks(value, block = false) {
   const text = String(value ?? "");
   const pattern = block ? IN_BLOCKS : IN_LINES;
-  pattern.lastIndex = 0;
-  if (!pattern.test(text)) return [text];
-  pattern.lastIndex = 0;
+  if (text.search(pattern) < 0) return [text];
   const pieces = [];
   let position = 0;
   for (const found of text.matchAll(pattern)) {
     if (found.index > position) pieces.push(text.slice(position, found.index));
-    pieces.push(nameMark(found[0]));
+    pieces.push({ code: `U+${found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
     position = found.index + found[0].length;
   }
   if (position < text.length) pieces.push(text.slice(position));

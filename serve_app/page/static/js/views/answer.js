@@ -25,7 +25,8 @@ export function Answer({ turn }) {
 
 /** What can be done where nothing was answered. @param {{turn: object, sql?: string}} props `sql`: the query nearest to one */
 export function NoAnswerActions({ turn, sql = "" }) {
-  const answer = { ...turn.value.answer, sql };
+  const { question, database } = turn.value;
+  const answer = { question, database, ...turn.value.answer, sql };
   return html`<${Actions} answer=${answer} feedback=${useFeedback(answer)} again=${() => askCorrected(turn)} />`;
 }
 
@@ -69,7 +70,7 @@ function Actions({ answer, feedback, again }) {
   return html`<footer class="answer-foot">
     <div class="actions">
       ${can.why && html`<${Button} icon="why" aria-expanded=${panel === "why"} onClick=${() => toggle("why")}>${isAnswered ? "Why this answer" : "Why"}</${Button}>`}
-      ${answer.sql && html`<${Button} icon="edit" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
+      ${(answer.sql || feedback.said) && html`<${Button} icon="edit" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
       ${can.judge && html`<span class="verdict" role="group" aria-label="Is this answer right?">
         <span class="faint verdict-label">${feedback.said ? "Thank you" : isAnswered ? "Is this right?" : "Not what you need? Show it to reviewers"}</span>
         ${isAnswered && html`<${Button} icon="up" label="The answer is right" kind="quiet" aria-pressed=${feedback.said === "right"} disabled=${feedback.busy} onClick=${() => feedback.send("right")} />`}

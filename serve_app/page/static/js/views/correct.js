@@ -24,6 +24,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again, ran 
   const changed = !isSameQuery(sql, answer.sql);
 
   const run = async () => {
+    if (!sql.trim()) return;
     stopper.current?.abort();
     stopper.current = new AbortController();
     const abort = stopper.current.signal;
@@ -37,7 +38,6 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again, ran 
       if (problem.name !== "AbortError") setState(({ number }) => ({ result: null, problem, busy: false, sql, number }));
     }
   };
-  const save = () => feedback.send("wrong", sql);
   const root = useRef(null);
   useLayoutEffect(() => showPanel(root.current), []);
   return html`<section class="panel" ref=${root} aria-label="The SQL of this answer">
@@ -47,12 +47,12 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again, ran 
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
-        : html`<${Button} kind="primary" onClick=${run}>Run</${Button}>`}
+        : html`<${Button} kind="primary" disabled=${!sql.trim()} onClick=${run}>Run</${Button}>`}
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} />`}
-    ${changed && html`<${Changes} before=${answer.sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} again=${again} />`}
+    ${changed && html`<${Changes} before=${answer.sql} canSave=${state.result && state.sql === sql} save=${() => feedback.send("wrong", sql)} feedback=${feedback} again=${again} />`}
   </section>`;
 }
 

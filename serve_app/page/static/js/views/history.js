@@ -24,11 +24,7 @@ export function HistoryView() {
   const entries = (loaded.data?.conversations ?? []).filter((one) => !gone.has(one.id));
   const forgetOne = (one) => {
     setGone((before) => new Set(before).add(one.id));
-    const restore = () => setGone((before) => {
-      const next = new Set(before);
-      next.delete(one.id);
-      return next;
-    });
+    const restore = () => setGone((before) => new Set([...before].filter((id) => id !== one.id)));
     const settle = () => request(at(one.id), { method: "DELETE", keepalive: true }).then(
       () => {
         if (session.value !== one.id) return;

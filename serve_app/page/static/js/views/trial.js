@@ -37,9 +37,10 @@ export function TrialView({ entry, sql, keep }) {
       put({ results: await Promise.all([entry.sql, own.sql].map(read)) });
       const { questions, total } = await requestJson(`${path}/exam`, { abort });
       put({ number: questions.length, total });
-      for (const { id } of questions) {
+      for (const { id, sql: before } of questions) {
         const one = await ask(id);
-        setTrial((before) => ({ ...before, asked: [...before.asked, one] }));
+        const changed = one.verdict === "lost" ? await Promise.all([before, one.sql].map(read)) : [];
+        abort.aborted || setTrial((trial) => ({ ...trial, asked: [...trial.asked, { ...one, changed }] }));
       }
     } catch (problem) {
       if (problem.name !== "AbortError") put({ problem });
@@ -60,6 +61,11 @@ export function TrialView({ entry, sql, keep }) {
   </section>`;
 }
 
+/** The rows that differ between two results, if they were read. */
+function Differing({ results }) {
+  return html`<div class="compare">${results.map((one, at) => one && html`<figure><figcaption class="faint">${at ? "With the fix" : "Before"}</figcaption><${Preview} one=${keepDiffering(one, results[1 - at])} most=${DIFFERING_ROWS} /></figure>`)}</div>`;
+}
+
 /** The result without the rows that the other has, too, if the two differ. */
 function keepDiffering(result, other) {
   const known = new Set(other?.rows.map((row) => JSON.stringify(row)));
@@ -75,11 +81,11 @@ function Outcome({ trial, stop, keep }) {
   const others = [[sum("wrong"), "wrong with and without it"], [sum("unknown"), "could not be judged"]].filter(([each]) => each);
   return html`${own && html`<p>This question now gives ${own.sql ? { right: "the same as the right query", wrong: "other rows than the right query" }[own.verdict] ?? "rows" : "no answer"}. <${Prose} value=${own.reason} /></p>`}
     ${own?.sql && html`<${Sql} sql=${own.sql} label="The query with the fix" />`}
-    <div class="compare">${results.map((one, at) => one && html`<figure><figcaption class="faint">${at ? "With the fix" : "Before"}</figcaption><${Preview} one=${keepDiffering(one, results[1 - at])} most=${DIFFERING_ROWS} /></figure>`)}</div>
+    <${Differing} results=${results} />
     ${fix.name && own && !own.definition && html`<p class="finding warning">The question does not name what is defined.</p>`}
     <p role="status">${busy ? `Asking the exam: ${asked.length} of ${number || "…"}` : own?.sql && `Of ${count(asked.length, "exam question")}, ${sum("right")} ${sum("right") === 1 ? "is" : "are"} still right${others.map(([each, what]) => `, ${each} ${what}`).join("")}; ${lost.length || "none"} lost.${fix.sql ? ` ${shown} of them ${shown === 1 ? "was" : "were"} like enough to be shown it as an example.` : ""}${total < ENOUGH_QUESTIONS ? ` The exam has ${count(total, "question")}: from about ${ENOUGH_QUESTIONS} on it tells something.` : ""}`}</p>
     ${busy && html`<${Bar} share=${number ? asked.length / number : undefined} />`}
-    ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /></li>`)}</ul>`}
+    ${lost.length > 0 && html`<ul class="findings">${lost.map((one) => html`<li class="finding error">Lost: <${Text} value=${one.question} /> <${Sql} sql=${one.sql} inline=${true} /><${Differing} results=${one.changed} /></li>`)}</ul>`}
     ${problem && html`<${ProblemNote} problem=${problem} />`}
     ${own?.definition && !busy && html`<${Block} value=${own.definition} label="The definition" /><p class="fix"><${Prose} value=${own.keep} /></p>`}
     <div class="actions">${busy ? html`<${Button} icon="stop" onClick=${stop}>Stop</${Button}>`

@@ -7,7 +7,7 @@ import { formatAgo, formatMs } from "../core/format.js";
 import { Button } from "../components/controls.js";
 import { announce, ProblemNote } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
-import { Answer } from "./answer.js";
+import { Answer, NoAnswerActions } from "./answer.js";
 import { Clarify } from "./clarify.js";
 import { Failed, Refused } from "./no_answer.js";
 import { Progress } from "./progress.js";
@@ -43,7 +43,8 @@ function Meta({ value }) {
 
 function Outcome({ turn, again }) {
   const value = turn.value;
-  if (value.problem) return html`<${ProblemNote} problem=${value.problem} retry=${value.kept ? () => showRows(turn) : again} retryLabel=${value.kept ? "Try again" : "Ask again"} />`;
+  if (value.problem) return html`<${ProblemNote} problem=${value.problem} retry=${value.kept ? () => showRows(turn) : again} retryLabel=${value.kept ? "Try again" : "Ask again"} />
+    ${!value.kept && value.problem.status >= 500 && !value.problem.isPassing && html`<${NoAnswerActions} key=${value.startedAt} turn=${turn} />`}`;
   if (value.state === "running" || value.state === "waiting") return html`<${Progress} turn=${turn} />`;
   if (value.state === "stopped") {
     return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
