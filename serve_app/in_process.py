@@ -37,10 +37,7 @@ def open_client(config: str | Path | None, principal: str) -> Client:
 
 
 async def open_async_client(
-    settings: Settings,
-    principal: str,
-    databases: Sequence[str] = (),
-    reporter: Reporter = SILENT,
+    settings: Settings, principal: str, databases: Sequence[str] = (), reporter: Reporter = SILENT
 ) -> AsyncClient:
     """Index, databases and model of the settings, ready for questions; closing releases them.
 

@@ -44,11 +44,7 @@ Row = dict[str, Any]
 
 
 def build_row(
-    question: BatchQuestion,
-    response: QueryResponse,
-    *,
-    seconds: float,
-    kept_rows: int,
+    question: BatchQuestion, response: QueryResponse, *, seconds: float, kept_rows: int
 ) -> Row:
     """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows."""
     row = {

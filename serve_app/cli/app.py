@@ -41,9 +41,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     ),
     "serve": CommandPlace("service", "serve", "Prepare what is missing and serve until Ctrl-C."),
     "status": CommandPlace(
-        "service",
-        "status",
-        "Show whether the service is ready, its parts, and its model.",
+        "service", "status", "Show whether the service is ready, its parts, and its model."
     ),
     "mcp": CommandPlace(
         "service",

@@ -57,8 +57,7 @@ def ask(
         ),
     ] = "",
     session: Annotated[
-        str | None,
-        typer.Option(help="The conversation: an id that you choose, or new."),
+        str | None, typer.Option(help="The conversation: an id that you choose, or new.")
     ] = None,
     answer_text: AnswerTextOption = None,
     output: Annotated[

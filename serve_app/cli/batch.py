@@ -50,8 +50,7 @@ def batch(
     seed: SeedOption = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.", min=1)] = None,
     rows: Annotated[
-        int,
-        typer.Option(help="Rows of each answer to keep; 0: only how many there are.", min=0),
+        int, typer.Option(help="Rows of each answer to keep; 0: only how many there are.", min=0)
     ] = 0,
     as_: PrincipalOption = "",
     url: UrlOption = "",

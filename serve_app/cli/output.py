@@ -139,10 +139,7 @@ def _print_record(record: Mapping[str, Any]) -> None:
 
 
 def print_table(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[str] = (),
-    *,
-    title: str = "",
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = (), *, title: str = ""
 ) -> None:
     """Prints records as a table."""
     table = Table(box=box.SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left")

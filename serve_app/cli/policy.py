@@ -14,10 +14,7 @@ from execution.guard.guard import guard_query
 from execution.guard_dialects import READERS
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.assistant import AssistantView
-from execution.policies.row_level_security.apply import (
-    apply_row_security,
-    remove_row_security,
-)
+from execution.policies.row_level_security.apply import apply_row_security, remove_row_security
 from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import check_dialect, render_head
 from execution.policies.rules import TableRule, render_path
@@ -26,15 +23,7 @@ from nl2sql.settings.database import AssistantSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet, Violation
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import (
-    Output,
-    build_json,
-    confirm,
-    print_table,
-    prints,
-    say,
-    write_text,
-)
+from serve_app.cli.output import Output, build_json, confirm, print_table, prints, say, write_text
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter
 from serve_app.composition.database_kinds import read_allowlist
 from serve_app.composition.wiring import Wiring
@@ -193,11 +182,7 @@ async def _run_query(executor: ReadOnlyExecutor, verdict: GuardedQuery | Violati
         result = await executor.execute(verdict, _MOST_ROWS)
     finally:
         await executor.close()
-    guarded = {
-        "sql": verdict.sql,
-        "predicates": verdict.predicates,
-        "params": list(verdict.params),
-    }
+    guarded = {"sql": verdict.sql, "predicates": verdict.predicates, "params": list(verdict.params)}
     if isinstance(result, Diagnostic):
         failed = {"outcome": "failed", "code": result.sqlstate, "reason": result.message}
         return Output({**guarded, **failed}, exit_code=_NOT_RUN)

@@ -33,8 +33,7 @@ def audit(
         raise SettingsError("No audit log is kept.", hint="Set `audit.enabled: true`.")
     since = None if days is None else datetime.now(UTC) - timedelta(days=days)
     entries = call_index(
-        cli.settings,
-        lambda _, store: AuditStore(store).read(most=most, principal=as_, since=since),
+        cli.settings, lambda _, store: AuditStore(store).read(most=most, principal=as_, since=since)
     )
     document = [asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)} for entry in entries]
     return Output(document, columns=_COLUMNS)

@@ -191,11 +191,7 @@ def _restart_if_stopped(server: EmbeddedServer | None) -> None:
 
 
 @prints
-def status(
-    context: typer.Context,
-    url: UrlOption = "",
-    as_: PrincipalOption = "",
-) -> Output:
+def status(context: typer.Context, url: UrlOption = "", as_: PrincipalOption = "") -> Output:
     """Show whether the service is ready, its parts, and its model."""
     cli: CliContext = context.obj
     token = cli.settings.identity.read_token(as_) if as_ else ""

@@ -56,12 +56,7 @@ def read_count(text: str | None) -> CandidateCount | None:
 
 @contextmanager
 def open_client(
-    cli: CliContext,
-    database: str | None,
-    *,
-    url: str,
-    principal: str,
-    in_process: bool,
+    cli: CliContext, database: str | None, *, url: str, principal: str, in_process: bool
 ) -> Iterator[Client]:
     """Answers questions about ``database`` until the block ends.
 

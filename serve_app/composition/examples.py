@@ -30,11 +30,7 @@ async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
 
 
 async def add_examples(
-    wiring: Wiring,
-    database: str,
-    pairs: Sequence[Pair],
-    principal: Principal,
-    reporter: Reporter,
+    wiring: Wiring, database: str, pairs: Sequence[Pair], principal: Principal, reporter: Reporter
 ) -> ImportReport:
     """Stores the pairs whose query passes the guard and EXPLAIN as ``principal``.
 

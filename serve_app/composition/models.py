@@ -18,11 +18,7 @@ from generation.engines.choice import (
 )
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.openvino_engine import OpenVinoEngine
-from generation.engines.openvino_model import (
-    check_model,
-    check_no_adapter,
-    measure_free_memory,
-)
+from generation.engines.openvino_model import check_model, check_no_adapter, measure_free_memory
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form

@@ -17,13 +17,7 @@ from execution.policies.policy_file import load_policy
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.catalog import Catalog
-from nl2sql.protocols import (
-    CatalogSource,
-    Engine,
-    Executor,
-    Guard,
-    Retriever,
-)
+from nl2sql.protocols import CatalogSource, Engine, Executor, Guard, Retriever
 from nl2sql.settings.database import ConnectionSettings
 from ranking.confidence.calibration import PACKAGED, load_calibration
 from ranking.ranker import CandidateRanker

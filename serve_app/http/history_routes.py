@@ -14,11 +14,7 @@ from quorumsql.contract.feedback import (
     TrialRequest,
     TrialResponse,
 )
-from quorumsql.contract.history import (
-    ConversationResponse,
-    ConversationsResponse,
-    DeletedResponse,
-)
+from quorumsql.contract.history import ConversationResponse, ConversationsResponse, DeletedResponse
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.route_parts import (
     TOO_LARGE,
@@ -61,8 +57,7 @@ _EXAM = describe_response(
     ExamResponse,
 )
 _TRIAL = describe_response(
-    "The answer as if the fix were kept, and whether it is right. Nothing is stored.",
-    TrialResponse,
+    "The answer as if the fix were kept, and whether it is right. Nothing is stored.", TrialResponse
 )
 _DONE = describe_response("The feedback is marked as done.", status=204)
 
@@ -73,10 +68,7 @@ def build_history_router(history: HistoryService) -> APIRouter:
 
     @router.get("/conversations", summary="List your conversations", responses=_CONVERSATIONS)
     async def list_conversations(
-        principal: Caller,
-        search: Search = "",
-        after: After = "",
-        limit: Limit = 50,
+        principal: Caller, search: Search = "", after: After = "", limit: Limit = 50
     ) -> Response:
         found = await history.list_latest(principal, search=search, after=after, most=limit)
         return render_model(found)

@@ -14,12 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from serve_app.http.bodies import BoundedBodies
-from serve_app.http.identification import (
-    SIGN_IN,
-    SIGN_OUT,
-    Identification,
-    ProxyIdentifier,
-)
+from serve_app.http.identification import SIGN_IN, SIGN_OUT, Identification, ProxyIdentifier
 from serve_app.http.origins import HostRule, OriginCheck
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata

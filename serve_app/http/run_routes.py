@@ -25,8 +25,7 @@ from serve_app.service.rendering import build_columns, list_predicates
 from serve_app.service.tools import ToolService, find_refusal
 
 _RUN = describe_response(
-    "The rows as JSON, or in the accepted format with the headers of `POST /query`.",
-    RunResponse,
+    "The rows as JSON, or in the accepted format with the headers of `POST /query`.", RunResponse
 )
 _RUN[200]["content"] = {media_type: {} for media_type in MEDIA_TYPES if media_type != JSON}
 _RUN[422] = {

@@ -11,14 +11,7 @@ from quorumsql.contract.schema import (
     TableDetailsResponse,
     TablesResponse,
 )
-from serve_app.http.route_parts import (
-    After,
-    Caller,
-    Limit,
-    Search,
-    describe_response,
-    render_model,
-)
+from serve_app.http.route_parts import After, Caller, Limit, Search, describe_response, render_model
 from serve_app.service.schema_service import SchemaService
 
 _DATABASES = describe_response("The databases that the principal may ask.", DatabasesResponse)

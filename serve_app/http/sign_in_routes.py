@@ -16,12 +16,7 @@ from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.model import RequestModel, ResponseModel
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
 from serve_app.http.route_parts import TOO_LARGE, Caller, Responses, describe_response, render_model
-from serve_app.http.sign_in_cookie import (
-    PENDING_NAME,
-    read_cookie,
-    set_cookie,
-    set_pending_cookie,
-)
+from serve_app.http.sign_in_cookie import PENDING_NAME, read_cookie, set_cookie, set_pending_cookie
 from serve_app.service.identity.sign_ins import HOME, SignIns, begin_sign_in, read_pending_sign_in
 from serve_app.service.identity.static_tokens import SignInMethod, list_sign_in_methods
 from serve_app.service.profile import ProfileService
@@ -56,10 +51,7 @@ class SignOutRequest(RequestModel):
 
 
 _METHODS = describe_response("How.", SignInMethodsResponse)
-_OWN_PAGES: Responses = {
-    403: {"description": "A page of another origin sent this."},
-    **TOO_LARGE,
-}
+_OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}, **TOO_LARGE}
 _SIGNED_IN: Responses = {
     **describe_response("Signed in; the cookie identifies further requests.", status=204),
     **_OWN_PAGES,
@@ -124,8 +116,7 @@ def build_sign_in_router(
     # Both for browsers alone, which they redirect: no part of the interface for programs.
     @router.get(PROVIDER, include_in_schema=False)
     async def begin(
-        request: Request,
-        place: Annotated[str, Query(alias="next")] = HOME,
+        request: Request, place: Annotated[str, Query(alias="next")] = HOME
     ) -> Response:
         pending = begin_sign_in(place)
         try:

@@ -66,10 +66,7 @@ def build_answer(answer: Answer) -> Document:
     if isinstance(response, ClarifyResponse):
         assert isinstance(answer, Clarify)
         interpretations = [
-            {
-                "number": number,
-                **each.model_dump(include={"sql", "description", "share"}),
-            }
+            {"number": number, **each.model_dump(include={"sql", "description", "share"})}
             | (build_result(result) if (result := given.result) is not None else {})
             for number, (each, given) in enumerate(
                 zip(response.interpretations, answer.interpretations, strict=True), start=1

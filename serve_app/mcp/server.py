@@ -37,8 +37,7 @@ _INSTRUCTIONS = (
 
 
 def build_server(
-    open_services: Callable[[], Awaitable[Services]],
-    find_principal: Callable[[Context], Principal],
+    open_services: Callable[[], Awaitable[Services]], find_principal: Callable[[Context], Principal]
 ) -> Server[Any]:
     """The server. ``open_services`` is awaited by each request that needs the services.
 

@@ -9,12 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mcp.server.context import ServerRequestContext
-from mcp_types import (
-    CallToolResult,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-)
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer, Answered
@@ -83,10 +78,7 @@ async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolRe
 async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> CallToolResult:
     """The rows of a query."""
     answer = await call.services.tools.run(
-        arguments.database or None,
-        arguments.sql,
-        call.principal,
-        _limit_rows(call, arguments),
+        arguments.database or None, arguments.sql, call.principal, _limit_rows(call, arguments)
     )
     if not isinstance(answer, Answered):
         code, reason = find_refusal(answer)

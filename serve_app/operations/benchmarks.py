@@ -16,11 +16,7 @@ from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile
 from execution.postgres.embedded import EmbeddedServer
 from execution.postgres.restore import restore_postgres
 from nl2sql.errors import DatabaseUnavailable, SettingsError
-from nl2sql.settings.database import (
-    ConnectionSettings,
-    DatabaseSettings,
-    build_file_connection,
-)
+from nl2sql.settings.database import ConnectionSettings, DatabaseSettings, build_file_connection
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases

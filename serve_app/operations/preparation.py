@@ -24,11 +24,7 @@ from serve_app.settings import Settings
 
 
 async def prepare(
-    settings: Settings,
-    reporter: Reporter,
-    *,
-    databases: list[str],
-    strict: bool = True,
+    settings: Settings, reporter: Reporter, *, databases: list[str], strict: bool = True
 ) -> Wiring:
     """Prepares the embedded server, demo data and the indexes of ``databases``; returns the wiring.
 

@@ -119,6 +119,5 @@ def _translate(name: str, response: Any) -> Iterator[None]:
         AioRpcError,
     ) as error:
         raise Unavailable(
-            f"The {name} does not answer.",
-            hint="It is restarting or overloaded; try again later.",
+            f"The {name} does not answer.", hint="It is restarting or overloaded; try again later."
         ) from error

@@ -6,13 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, QuestionEvent, Refused
-from nl2sql.errors import (
-    DeadlineExceeded,
-    Forbidden,
-    InvalidRequest,
-    LimitReached,
-    Unavailable,
-)
+from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest, LimitReached, Unavailable
 from nl2sql.protocols import Observer
 from nl2sql.types import Question, Ranking
 

@@ -11,11 +11,7 @@ from typing import Literal
 
 from nl2sql.concurrency import gather_all
 from nl2sql.types import Principal
-from quorumsql.contract.identity import (
-    HiddenResponse,
-    PrincipalResponse,
-    RightsResponse,
-)
+from quorumsql.contract.identity import HiddenResponse, PrincipalResponse, RightsResponse
 from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import may_review

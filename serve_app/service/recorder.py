@@ -14,12 +14,7 @@ from nl2sql.progress import traced_by
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from serve_app.service.account import name_outcome
-from serve_app.service.metrics import (
-    ONGOING,
-    QUEUE,
-    Meter,
-    measure_question,
-)
+from serve_app.service.metrics import ONGOING, QUEUE, Meter, measure_question
 from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
 from serve_app.settings import Settings
 

@@ -13,11 +13,7 @@ from typing import Literal, cast
 from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.types import Principal, UsageLimits
 from quorumsql.contract.identity import LimitResponse
-from retrieval.index_store.usage_store import (
-    Exceeded,
-    QuestionLease,
-    UsageStore,
-)
+from retrieval.index_store.usage_store import Exceeded, QuestionLease, UsageStore
 from serve_app.service.account import Account
 from serve_app.settings.identity import IdentitySettings
 

@@ -53,8 +53,7 @@ class LoginSettings(Section):
         "there (OpenID Connect), and the claims of identity.jwt.claims are read from the ID token.",
     )
     client_secret_env: str = Field(
-        "",
-        description="Environment variable with the client's secret. Empty: the client has none.",
+        "", description="Environment variable with the client's secret. Empty: the client has none."
     )
     scopes: tuple[str, ...] = Field(
         ("profile",), description="What the provider is asked for, besides openid."
@@ -161,8 +160,7 @@ class PrincipalSettings(LocalSettings):
     """One principal: its roles and attributes in policies, its token and limits."""
 
     token_env: str = Field(
-        "",
-        description="Environment variable with the bearer token of this principal's requests.",
+        "", description="Environment variable with the bearer token of this principal's requests."
     )
     limits: UsageSettings = Field(
         UsageSettings(), description="Limits of this principal in place of identity.limits."

@@ -10,10 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.settings import LimitSettings, StageSettings
-from nl2sql.settings.database import (
-    ConnectionSettings,
-    build_file_connection,
-)
+from nl2sql.settings.database import ConnectionSettings, build_file_connection
 from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.settings.section import Section
 from nl2sql.types import Principal

@@ -97,10 +97,7 @@ def calibrate(
 
 
 def _describe(
-    runs: Sequence[Path],
-    manifests: Sequence[RunManifest],
-    figures: CalibrationFigures,
-    risk: float,
+    runs: Sequence[Path], manifests: Sequence[RunManifest], figures: CalibrationFigures, risk: float
 ) -> dict[str, Any]:
     """The origin and quality of the calibration, as stored in its file."""
     return {

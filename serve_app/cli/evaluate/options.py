@@ -49,12 +49,7 @@ DEFAULT_OUTPUT = Path("runs")
 
 
 def choose_questions(
-    loaded: Benchmark,
-    *,
-    half: str = "",
-    sample: int = 0,
-    seed: int = 0,
-    evidence: bool = False,
+    loaded: Benchmark, *, half: str = "", sample: int = 0, seed: int = 0, evidence: bool = False
 ) -> Benchmark:
     """The questions of a half, a sample of them, and only the databases they need.
 

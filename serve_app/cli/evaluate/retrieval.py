@@ -17,11 +17,7 @@ from serve_app.cli.evaluate.report import print_tables
 from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark
-from serve_app.operations.measuring_retrieval import (
-    VARIANTS,
-    choose_variants,
-    measure_retrieval,
-)
+from serve_app.operations.measuring_retrieval import VARIANTS, choose_variants, measure_retrieval
 from serve_app.operations.variants import override
 
 

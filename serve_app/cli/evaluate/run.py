@@ -80,9 +80,7 @@ def run(
     # So that the manifest names the model.
     settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
-        settings,
-        [count for part in split_list(k) if (count := read_count(part))],
-        baseline,
+        settings, [count for part in split_list(k) if (count := read_count(part))], baseline
     )
     if (gate is None and update) or (gate is not None and len(variants) != 1):
         raise typer.BadParameter("--gate judges one run, and --update belongs to --gate.")

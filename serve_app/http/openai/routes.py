@@ -17,12 +17,7 @@ from quorumsql.contract import QueryRequest
 from retrieval.conversations import MOST_TURNS
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.openai.content import render_answer
-from serve_app.http.openai.conversation import (
-    answer_task,
-    find_session,
-    read_question,
-    read_turns,
-)
+from serve_app.http.openai.conversation import answer_task, find_session, read_question, read_turns
 from serve_app.http.openai.requests import ChatRequest
 from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_model, count_usage
 from serve_app.http.openai.stream import Reply, stream_completion
@@ -58,11 +53,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             raise UnknownDatabase(name, names)
         return build_model(name)
 
-    @router.post(
-        "/chat/completions",
-        summary="Answer the last message of a chat",
-        responses=_CHAT,
-    )
+    @router.post("/chat/completions", summary="Answer the last message of a chat", responses=_CHAT)
     async def complete(body: ChatRequest, request: Request, principal: Caller) -> Response:
         body.check_parameters()
         prompt = read_question(body.messages)
@@ -71,11 +62,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             settings.database_name(body.model, principal)
         completion = Completion(body.model)
         task = answer_task(prompt)
-        turns = read_turns(
-            body.messages,
-            most=MOST_TURNS,
-            longest=MOST_QUESTION_CHARS,
-        )
+        turns = read_turns(body.messages, most=MOST_TURNS, longest=MOST_QUESTION_CHARS)
         query = QueryRequest(
             question=prompt,
             database=None if body.model == DEFAULT_MODEL else body.model,

@@ -35,11 +35,7 @@ def stream_completion(
 
 
 async def _render(
-    completion: Completion,
-    queue: ProgressQueue,
-    task: asyncio.Task[Reply],
-    *,
-    includes_usage: bool,
+    completion: Completion, queue: ProgressQueue, task: asyncio.Task[Reply], *, includes_usage: bool
 ) -> AsyncIterator[Parts]:
     yield _write(completion.build_chunk({"role": "assistant", "content": ""}))
     said = ""

@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from generation.engines.choice import (
-    INSTALL_VLLM,
-    choose_engine,
-    has_gpu,
-    read_gpu_names,
-)
+from generation.engines.choice import INSTALL_VLLM, choose_engine, has_gpu, read_gpu_names
 from nl2sql.errors import QuorumError
 from quorumsql.loopback import is_loopback
 from serve_app.operations.background import check_exposure, describe_port, is_ready, service_url

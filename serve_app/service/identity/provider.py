@@ -21,12 +21,7 @@ from joserfc.errors import JoseError
 from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.types import Principal
 from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
-from serve_app.service.identity.public_keys import (
-    REFRESH_S,
-    TIMEOUT_S,
-    find_address,
-    read_metadata,
-)
+from serve_app.service.identity.public_keys import REFRESH_S, TIMEOUT_S, find_address, read_metadata
 from serve_app.service.identity.sign_ins import PendingSignIn
 from serve_app.settings.identity import IdentitySettings
 

@@ -263,10 +263,7 @@ class SignIns:
 
 
 async def read_token(
-    token: str,
-    settings: IdentitySettings,
-    keys: ApiKeyStore | None,
-    verifier: JwtVerifier | None,
+    token: str, settings: IdentitySettings, keys: ApiKeyStore | None, verifier: JwtVerifier | None
 ) -> tuple[SignIn, float]:
     """The sign-in that a token would make, with its principal, and when the token expires.
 
