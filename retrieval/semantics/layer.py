@@ -14,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from nl2sql.catalog import Catalog
-from nl2sql.errors import InvalidRequest, SettingsError
+from nl2sql.errors import InvalidRequest
 from nl2sql.protocols import CatalogSource, Guard
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Definition, Question, TrialFix, Violation
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
 from retrieval.semantics.resolution import DefinedPhrase, Resolved, find_phrase, resolve_definitions
-from retrieval.semantics.semantics_file import SemanticsFile, parse_semantics
+from retrieval.semantics.semantics_file import Semantics, SemanticsFile, read_problem
 from retrieval.semantics.sql_parts import UnusableDefinition, has_aggregate
 
 # A question names few; a prompt with many definitions would tell the model nothing.
@@ -97,14 +99,17 @@ def _read_trial(fix: TrialFix, visible: Catalog, whole: Catalog) -> _Named:
     try:
         is_figure = has_aggregate(fix.expression, visible.dialect)
         section = "measures" if is_figure else "filters"
-        file = parse_semantics({"version": 1, section: {fix.name: fix.expression}})
+        parts = Semantics.model_validate({"version": 1, section: {fix.name: fix.expression}})
+        file = SemanticsFile(parts)
         resolved, problems = resolve_definitions(file, visible)
         reason = problems[0].text if problems else ""
         kept, _ = resolve_definitions(file, whole)
         if list(map(_list_names, kept)) != list(map(_list_names, resolved)):
             resolved, reason = (), reason or _AMBIGUOUS
-    except (UnusableDefinition, SettingsError) as error:
+    except UnusableDefinition as error:
         resolved, reason = (), str(error)
+    except ValidationError as error:
+        resolved, reason = (), read_problem(error.errors()[0]).text
     definition = resolved[0].build(visible) if resolved else None
     if definition is None:
         raise _refuse(reason)

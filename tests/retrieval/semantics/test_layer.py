@@ -133,8 +133,8 @@ async def test_what_would_not_be_kept_is_not_tried() -> None:
     )
     layer = SemanticLayer({"shop": FILE}, Catalogs(whole), guard)
 
-    async def attempt(expression: str) -> tuple[str, ...]:
-        trial = TrialFix(name="late", expression=expression)
+    async def attempt(expression: str, name: str = "late") -> tuple[str, ...]:
+        trial = TrialFix(name=name, expression=expression)
         question = replace(build_question(text="Which are late?"), trial=trial)
         return tuple(each.name for each in await layer.find(question, visible))
 
@@ -142,6 +142,8 @@ async def test_what_would_not_be_kept_is_not_tried() -> None:
     # Another schema, that the reviewer does not see, has such a table.
     with pytest.raises(InvalidRequest, match="write schema"):
         await attempt("orders.status = 'late'")
+    with pytest.raises(InvalidRequest, match=r"so: a name is at most 60 letters"):
+        await attempt("sales.orders.status = 'late'", "late (open)")
     with pytest.raises(InvalidRequest, match="Not allowed"):
         await attempt("sales.orders.status = 'x'")
     assert len(guard.guarded) == 2
