@@ -134,8 +134,11 @@ def _load(settings: dict[str, Any]) -> Any:
     scheduler.max_num_seqs = settings["slots"]
     # Prompts with the same beginning, above all the answers to one question, compute it once.
     scheduler.enable_prefix_caching = True
+    # Two of its threads that look for stop strings have waited for each other for ever (2026.4.1).
+    # With two cores one is as fast.
+    properties = {**settings["properties"], "sampler_num_threads": 1}
     return openvino_genai.ContinuousBatchingPipeline(
-        settings["folder"], scheduler, "CPU", settings["properties"]
+        settings["folder"], scheduler, "CPU", properties
     )
 
 
@@ -159,8 +162,9 @@ def _serve(pipe: Any, channel: _Channel) -> None:
                 except Exception as error:  # of this request, not of the others
                     channel.write({"id": number, "error": str(error)})
             elif "cancel" in message:
-                if (request := requests.pop(message["cancel"], None)) is not None:
+                if (request := requests.pop(number, None)) is not None:
                     request.cancel()
+                channel.write({"id": number})
             else:
                 running = sum(request.running for request in requests.values())
                 channel.write({"id": number, "running": running})
@@ -183,7 +187,8 @@ def _report(request: _Request, channel: _Channel) -> None:
         return
     if outputs or not begun:
         read = request.prompt_tokens if request.has_begun else request.prompt_tokens_read
-        channel.write({"id": request.number, "read": read, "outputs": outputs})
+        told = {"id": request.number, "read": read, "outputs": outputs, "ends": not request.running}
+        channel.write(told)
 
 
 def _count_read(requests: Any, tokens: int) -> None:

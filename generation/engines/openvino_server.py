@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from generation.engines.choice import check_processor, choose_properties, read_cpu_flags
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("openvino_process.py")
 _END_S = 10.0
 _DEATH_S = 1.0
+# It writes after each step. The longest takes 3 s on slow cores that do nothing else.
+_MOST_SILENCE_S = 120.0
 _START_S = 600.0
 _MOST_LINE_BYTES = 1 << 24
 
@@ -72,11 +75,18 @@ class OpenVinoServer:
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
+        # The requests that it owes a message, and until when it may take to write any.
+        self._owed: set[int] = set()
+        self._patience = NEVER
 
     @property
     def is_running(self) -> bool:
-        """Whether the process runs."""
-        return self._process.poll() is None
+        """Whether the process runs and, if it owes an answer, has written within two minutes."""
+        return self._process.poll() is None and not self._is_silent
+
+    @property
+    def _is_silent(self) -> bool:
+        return bool(self._owed) and self._patience.has_passed
 
     @property
     def pid(self) -> int:
@@ -103,7 +113,7 @@ class OpenVinoServer:
             finally:
                 if left and self.is_running:
                     with suppress(EngineDied):
-                        await self._send({"id": 0, "cancel": number})
+                        await self._send({"id": number, "cancel": True})
 
     async def count_running(self) -> int:
         """The sequences that it works on. Raises EngineDied."""
@@ -155,18 +165,27 @@ class OpenVinoServer:
                 self._reading = asyncio.create_task(self._read(reader))
         if self._reading is None or self._reading.done():
             raise EngineDied
+        if not self._owed:
+            self._patience = Deadline.after(_MOST_SILENCE_S)
+        self._owed.add(message["id"])
         self._writer.write(json.dumps(message).encode() + b"\n")
 
     async def _receive(self, queue: asyncio.Queue[dict[str, Any] | None]) -> dict[str, Any]:
-        message = await queue.get()
-        if message is None:
-            raise EngineDied
-        return message
+        while not self._is_silent:
+            with suppress(TimeoutError):
+                message = await asyncio.wait_for(queue.get(), self._patience.left_s)
+                if message is None:
+                    break
+                return message
+        raise EngineDied
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             async for line in reader:
                 message = json.loads(line)
+                self._patience = Deadline.after(_MOST_SILENCE_S)
+                if message.get("ends", True):
+                    self._owed.discard(message["id"])
                 if (queue := self._waiting.get(message["id"])) is not None:
                     queue.put_nowait(message)
         except (OSError, ValueError):  # ValueError: a line cut off by its death

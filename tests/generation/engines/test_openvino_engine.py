@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,32 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         await asyncio.sleep(0.2)
         os.kill(engine.pid, signal.SIGKILL)
         assert all([len((await each).texts) > 0 for each in running])
+    finally:
+        await engine.close()
+
+
+@pytest.mark.model
+async def test_a_process_that_stands_still_is_replaced_and_one_that_rests_is_not(
+    weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = "generation.engines.openvino_server._MOST_SILENCE_S"
+    engine = OpenVinoEngine(weights, ModelSettings())
+    try:
+        request = replace(build_request(), time_limit_s=None)
+        assert (await engine.sample(request)).texts
+        first = engine.pid
+        with monkeypatch.context() as patch:
+            patch.setattr(limit, 1.0)
+            assert await engine.requests_in_flight() == 0
+            await asyncio.sleep(1.1)
+            assert await engine.probe() == (("engine", ""),)
+            os.kill(first, signal.SIGSTOP)
+            # Whoever asks does not wait as long as that, so nobody is there when the time is over.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(engine.sample(request), 0.2)
+            await asyncio.sleep(1)
+        assert (await engine.sample(request)).texts
+        assert engine.pid != first
     finally:
         await engine.close()
 
