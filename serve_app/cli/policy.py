@@ -162,7 +162,7 @@ def try_access(
     principal = cli.settings.identity.principal(as_)
     access = view.access(principal)
     if isinstance(access, Violation):
-        raise PolicyError(access.message)
+        raise PolicyError(access.message, hint="Name another principal with --as.")
     executor = wiring.build_executor()
     if sql:
         allowlist = read_allowlist(cli.settings.by_name[name])
