@@ -224,7 +224,7 @@ def test_what_was_refused_for_safety_cannot_be_corrected_and_a_timeout_can(reade
         assert turn.locator("button[aria-label='The answer is wrong']").count() == judged
     reader.service.refuse.append(problem(504, "Took too long", "It took too long."))
     reader.type_question(LINE)
-    reader.page.locator(".problem + footer button[aria-label='The answer is wrong']").click()
+    reader.page.locator(".problem + .no-answer button[aria-label='The answer is wrong']").click()
     reader.see(".feedback-message")
     (sent,) = [body for _, path, body in reader.service.received if path == "/feedback"]
     assert (sent["question"], sent["database"], sent["sql"]) == (LINE, "demo_erp", "")

@@ -44,7 +44,7 @@ function Meta({ value }) {
 function Outcome({ turn, again }) {
   const value = turn.value;
   if (value.problem) return html`<${ProblemNote} problem=${value.problem} retry=${value.kept ? () => showRows(turn) : again} retryLabel=${value.kept ? "Try again" : "Ask again"} />
-    ${!value.kept && value.problem.status >= 500 && !value.problem.isPassing && html`<${NoAnswerActions} key=${value.startedAt} turn=${turn} />`}`;
+    ${!value.kept && value.problem.status >= 500 && !value.problem.isPassing && html`<div key=${value.startedAt} class="no-answer"><${NoAnswerActions} turn=${turn} /></div>`}`;
   if (value.state === "running" || value.state === "waiting") return html`<${Progress} turn=${turn} />`;
   if (value.state === "stopped") {
     return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
