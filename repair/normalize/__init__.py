@@ -26,7 +26,7 @@ from repair.normalize.readers import read_foreign, read_query, write_query
 from repair.normalize.spelling import (
     join_tokens,
     operators,
-    spaced_names,
+    quoted_names,
     split_tokens,
 )
 from repair.normalize.values import (
@@ -40,7 +40,7 @@ from repair.normalize.values import (
 TextRule = Callable[[str, Facts], str]
 TreeRule = Callable[[exp.Expr, Facts], bool]
 
-TEXT_RULES: tuple[TextRule, ...] = (operators, spaced_names)
+TEXT_RULES: tuple[TextRule, ...] = (operators, quoted_names)
 """Each takes a query, which may not parse, and returns it, changed if the rule applies."""
 
 TREE_RULES: tuple[TreeRule, ...] = (

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.column_kinds import Kind, find_kind, kind_of
+from nl2sql.sql.names import quote_name
 from nl2sql.sql.scopes import find_outer, fold_case, list_sources
 
 # The kinds that the rules distinguish; any other kind of column is ``other``.
@@ -53,11 +54,12 @@ class Facts:
         return frozenset(columns | tables)
 
     @cached_property
-    def spaced_names(self) -> list[str]:
-        """The names with spaces of tables and columns, longer ones first."""
+    def quoted_names(self) -> list[str]:
+        """The names of tables and columns that need quotes in any spelling, longer ones first."""
         names = {column.name for table in self.tables for column in table.columns}
         names |= {table.name for table in self.tables}
-        return sorted((name for name in names if " " in name), key=lambda it: (-len(it), it))
+        found = (name for name in names if quote_name(it := name.lower(), self.target) != it)
+        return sorted(found, key=lambda name: (-len(name), name))
 
     def find_column(self, column: exp.Column) -> Column | None:
         """The real column that is meant, in the nearest enclosing query that has one."""

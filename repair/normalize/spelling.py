@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from nl2sql.sql.names import enquote
 from repair.normalize.facts import Facts
 
 _SPACE = r"(?:\s|--[^\n]*|/\*.*?\*/)*"
@@ -115,20 +116,37 @@ def operators(sql: str, facts: Facts) -> str:
     return join_tokens(result)
 
 
-def spaced_names(sql: str, facts: Facts) -> str:
+# What stands before and after values; a keyword between them is a name.
+_BOTH = ", = == < > <= >= <> != + - * / || AND OR NOT THEN ELSE"
+_BEFORE = frozenset(f"{_BOTH} ( SELECT DISTINCT WHERE ON BY WHEN".split())
+_AFTER = frozenset(f"{_BOTH} ) FROM WHERE GROUP ORDER LIMIT AS IS IN LIKE BETWEEN DESC END".split())
+
+
+def quoted_names(sql: str, facts: Facts) -> str:
     """``JOIN Order Details`` becomes ``JOIN "Order Details"`` if a table is called so.
 
-    So does the name of a column.
+    So does the name of a column, and a number or a keyword in the place of a name.
 
     >>> from nl2sql.catalog import Table
-    >>> facts = Facts("sqlite", [Table("main", "Order Details", ())])
-    >>> spaced_names("SELECT * FROM Orders JOIN order details AS d ON TRUE", facts)
-    'SELECT * FROM Orders JOIN "Order Details" AS d ON TRUE'
+    >>> facts = Facts("sqlite", [Table("main", name, ()) for name in ("Order Details", "2019")])
+    >>> quoted_names("SELECT 2019.id FROM 2019 JOIN order details AS d ON 2019.x = 2019", facts)
+    'SELECT "2019".id FROM "2019" JOIN "Order Details" AS d ON "2019".x = 2019'
     """
     tokens = split_tokens(sql)
-    for name in facts.spaced_names:
-        words = [token.upper for token in split_tokens(name)]
-        for at in range(len(tokens) - len(words), -1, -1):
-            if [token.upper for token in tokens[at : at + len(words)]] == words:
-                tokens[at : at + len(words)] = [tokens[at].spell(f'"{name}"')]
+    for name in facts.quoted_names:
+        size = len(split_tokens(name)) or 1
+        for at in range(len(tokens) - size, -1, -1):
+            found = tokens[at : at + size]
+            is_same = join_tokens(found).upper() == name.upper()
+            if is_same and (size > 1 or _is_name(tokens, at)):
+                tokens[at : at + size] = [found[0].spell(enquote(name))]
     return join_tokens(tokens)
+
+
+def _is_name(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a number or a keyword stands where only a name can."""
+    around = (Token("", "("), *tokens, Token("", ")"))[at : at + 3]
+    before, token, after = (each.upper for each in around)
+    if before in ("FROM", "JOIN", ".") or after == ".":
+        return True
+    return not token.isdigit() and before in _BEFORE and after in _AFTER

@@ -24,13 +24,9 @@ def double_quoted_text(tree: exp.Expr, facts: Facts) -> bool:
     """
     if facts.target == "sqlite":
         return False
-    known = facts.names | {alias.alias.lower() for alias in find_all(tree, exp.Alias)}
-    known |= {alias.name.lower() for alias in find_all(tree, exp.TableAlias)}
-    known |= {
-        name.name.lower()
-        for alias in find_all(tree, exp.TableAlias)
-        for name in alias.args.get("columns") or ()
-    }
+    # Names of tables, aliases and their columns.
+    given = (it for it in find_all(tree, exp.Identifier) if not isinstance(it.parent, exp.Column))
+    known = facts.names | {identifier.name.lower() for identifier in given}
     changed = False
     for column in list(find_all(tree, exp.Column)):
         is_quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
