@@ -2,7 +2,8 @@
 
 ``OFFSET 0`` is a security barrier: no planner moves a condition of the outer query past it. So
 ``1 / (salary - 777)`` is never computed on a row that the filter removes, and neither an error nor
-the time taken reveals such a row. A wrapper without a filter needs none.
+the time taken reveals such a row. Without a filter only a view that is shared needs one: a planner
+moves conditions into it, to rows that it does not show.
 
 PostgreSQL's planner evaluates conditions while planning, on values that ANALYZE sampled from the
 table, hidden ones among them: ``name ILIKE 'hida\\'`` fails if a sampled value begins so. It finds
@@ -93,16 +94,15 @@ def build_wrapper(
         query, inner = expand(table)
         source = f"({query})"
         reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
-    text = f"SELECT {outputs} FROM {source} AS {alias}"
-    if condition:
-        text += f" WHERE {condition}"
-    text += order
-    if condition and dialect == "postgres":
+    where = f" WHERE {condition}" if condition else ""
+    text = f"SELECT {outputs} FROM {source} AS {alias}{where}{order}"
+    is_fenced = condition or any(each.shared and each.table.kind == "view" for each in chosen)
+    if is_fenced and dialect == "postgres":
         # From the same table, so that every column keeps its exact type.
         first = f"({text})" if order else text
         text = f"{first} UNION ALL SELECT {outputs} FROM {source} AS {alias} WHERE FALSE"
     # Without a limit SQLite leaves out the order.
-    if condition or (order and dialect == "sqlite"):
+    if is_fenced or (order and dialect == "sqlite"):
         text += f" {_BARRIER[dialect]}"
     return Wrapper(text, name_slots(condition), reads)
 

@@ -53,6 +53,7 @@ INSERT INTO main.items
   SELECT n, 'bob', 'hidalgo',
          (ARRAY['[-1.7e308,-1.6e308)', '[1.6e308,1.7e308)'])[n % 2 + 1]::numrange
     FROM generate_series(1, 400) AS n;
+CREATE VIEW main.shown AS SELECT id, name FROM main.items WHERE owner = 'zed';
 ANALYZE;
 """
 # PostgreSQL computes these while it plans, on values that ANALYZE has sampled.
@@ -62,12 +63,14 @@ _TELLING = {
     r"ON i.id = p.id AND i.name NOT LIKE '%hida\'",
     "ilike_over_a_cte": "WITH w AS MATERIALIZED (SELECT * FROM items) "
     r"SELECT count(*) AS n FROM w WHERE name ILIKE ANY (ARRAY['x', 'hida\'])",
+    "shared_view": r"SELECT count(*) AS n FROM shown WHERE name ILIKE 'hida\'",
     "ranges": "SELECT count(*) AS n FROM items WHERE period && '[0,1)'",
 }
 
 
 def guard(sql: str, catalog: Catalog, owner: str, masked: Sequence[str] = ()) -> GuardedQuery:
     policy = deepcopy(_POLICY)
+    policy["shared"] = [each.qualified for each in catalog.tables if each.name == "shown"]
     policy["roles"]["member"]["masked_columns"] = [f"main.items.{name}" for name in masked]
     compiled = CompiledPolicy(parse_policy(policy), catalog)
     access = compiled.access(Principal("zed", ("member",), (("owner", owner),)))
@@ -102,6 +105,28 @@ async def test_statistics_tell_nothing(
             else:
                 assert result.rows == ((0,),)
     assert told == {"whole": set(), "half": set(_TELLING), "none": set(_TELLING)}
+
+
+async def test_sqlite_evaluates_no_condition_on_what_a_shared_view_leaves_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "items.sqlite"
+    sqlite_shop.write(
+        path,
+        "CREATE TABLE items (id integer, owner text, name text);"
+        "INSERT INTO items VALUES (1, 'bob', 'no JSON');"
+        "CREATE VIEW shown AS SELECT name FROM items AS i"
+        " WHERE EXISTS (SELECT 1 FROM items WHERE id = i.id AND owner = 'zed')",
+    )
+    query = guard(
+        "SELECT name FROM shown WHERE json_extract(name, '$') = 1",
+        read_sqlite_catalog(path, database="file"),
+        "zed",
+    )
+    database = SqliteDatabase("file", path, LimitSettings())
+    assert expect(ResultSet, await database.execute(query, 10)).rows == ()
+    expect(Diagnostic, await database.execute(remove_barrier(query), 10))
+    await database.close()
 
 
 async def test_the_range_of_hidden_values_orders_no_rows(tmp_path: Path) -> None:
@@ -170,7 +195,7 @@ async def test_an_index_on_a_masked_column_orders_no_rows_of_postgres(
 ) -> None:
     url = embedded_server.url(_DATABASE, SUPERUSER)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP TABLE main.items; SET search_path = main")
+        connection.execute("DROP TABLE main.items CASCADE; SET search_path = main")
         connection.execute(_WITH_KEY.encode())
         grant_reader(connection)
         connection.execute("VACUUM ANALYZE main.items")
