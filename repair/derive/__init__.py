@@ -20,7 +20,7 @@ from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS
 from repair.derive.compared_values import compared_values
-from repair.derive.conditions import both_conditions
+from repair.derive.conditions import both_conditions, whole_days
 from repair.derive.defined_measures import defined_measures
 from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
@@ -44,6 +44,7 @@ ASKED: tuple[Rule, ...] = (
     counted_tables,
     unmatched_rows,
     stored_flags,
+    whole_days,
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.

@@ -1,14 +1,17 @@
-"""Both of two conditions that the question asks for."""
+"""Both of two conditions that the question asks for, and conditions on days."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.nodes import find_all
 from repair.derive.original import Original
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 
 
@@ -49,6 +52,23 @@ def both_conditions(original: Original) -> Iterator[exp.Expr]:
                 draft.tree.set(part, None)
             branches.append(draft.tree)
         yield exp.Intersect(this=branches[0], expression=branches[1], distinct=True)
+
+
+def whole_days(original: Original) -> Iterator[exp.Expr]:
+    """``placed_at = '2024-05-25'`` becomes ``CAST(placed_at AS DATE) = '2024-05-25'``.
+
+    So do ``<=`` and BETWEEN: the last day is meant with all its times.
+    """
+    draft = original.draft()
+    for scope in original.scopes:
+        for node in find_all(scope.select, exp.EQ, exp.LTE, exp.Between):
+            last = node.args.get("high") or node.args["expression"]
+            column = original.find_column(node.this, scope)
+            is_time = column and find_kind(column.type, original.visible.dialect) == "timestamp"
+            if is_time and node.parent_select is scope.select and _DAY.fullmatch(last.name):
+                draft.of(node.this).replace(exp.cast(node.this.copy(), "date"))
+    if draft.tree != original.tree:
+        yield draft.tree
 
 
 def _split(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
