@@ -138,7 +138,8 @@ def install_problem_handlers(app: FastAPI) -> None:
         if error.status_code == 400:
             # Only FastAPI's reader of bodies raises it: for bytes that are not UTF-8.
             return _render_invalid([{"type": "json_invalid"}])
-        response = render_problem(error.status_code, "Request failed", str(error.detail))
+        hint = f": see {app.docs_url} for what there is." if error.status_code in (404, 405) else ""
+        response = render_problem(error.status_code, "Request failed", f"{error.detail}{hint}")
         response.headers.update(error.headers or {})
         return response
 

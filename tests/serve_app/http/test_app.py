@@ -108,6 +108,8 @@ async def test_the_methods_of_a_path_are_named_for_another_one() -> None:
         for method, path, allowed in (("TRACE", "/query", "POST"), ("PUT", "/v1/models", "GET")):
             response = await client.request(method, path)
             assert (response.status_code, response.headers["allow"]) == (405, allowed)
+            assert "see /docs" in response.text
+        assert "see /docs" in (await client.get("/nowhere")).json()["detail"]
 
 
 async def test_what_a_route_answers_is_described_and_nothing_else() -> None:
