@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import Finding
+from nl2sql.words import split_words
 from ranking.query import ColumnUse, Query
 
 
@@ -33,7 +34,7 @@ def join_off_keys(query: Query) -> Finding | None:
         one, other = query.resolve(left), query.resolve(right)
         if one is None or other is None or one.table is other.table:
             continue
-        if _is_named_after(one, other) or _is_named_after(other, one):
+        if _is_named_after(query, one, other) or _is_named_after(query, other, one):
             continue
         if query.name_values(one) == query.name_values(other):
             continue
@@ -43,12 +44,19 @@ def join_off_keys(query: Query) -> Finding | None:
     return None
 
 
-def _is_named_after(column: ColumnUse, target: ColumnUse) -> bool:
-    """True if the names imply an undeclared key: ``start_station_id`` and ``station.id``."""
-    name, other = column.column.name.lower(), target.column.name.lower()
-    if name == other:
-        return name != "id"
-    return f"{target.table.name.lower()}_{other}" in name
+def _is_named_after(query: Query, column: ColumnUse, target: ColumnUse) -> bool:
+    """True if the names imply an undeclared key: ``start_station_id`` and ``station.id``.
+
+    A column in no key may be one to any table: ``manager_id`` and ``employees.employee_id``.
+    """
+    name, other = column.column.name, target.column.name
+    if name.lower() == other.lower():
+        return name.lower() != "id"
+    is_free = not query.is_key(column) and name not in column.table.primary_key
+    is_alike = split_words(name)[-1:] == split_words(other)[-1:]
+    if is_free and is_alike and target.table.primary_key == (other,):
+        return True
+    return f"{target.table.name}_{other}".lower() in name.lower()
 
 
 def _list_pairs(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from nl2sql.catalog import find_labels
+from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Finding
 from ranking.conditions import list_texts
 from ranking.definition_use import DefinitionUse
@@ -18,28 +19,36 @@ _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 def aggregate_without_group(query: Query) -> Finding | None:
     """An error if a SELECT without GROUP BY has both: SQLite returns the value of an arbitrary row.
 
-    A single MIN or MAX is allowed on SQLite, where the other columns are those of that row
-    (sqlite.org/lang_select.html, "bare columns").
+    A single MIN or MAX is allowed, where the other columns are those of that row
+    (sqlite.org/lang_select.html, "bare columns"), and so is a column that is the same in all rows.
+    The other databases refuse such a query themselves.
 
     >>> from ranking.query import read_query
     >>> aggregate_without_group(read_query("SELECT name, count(*) FROM a", "sqlite")).rule
     'aggregate_without_group'
     >>> aggregate_without_group(read_query("SELECT name, max(age) FROM a", "sqlite"))
     """
-    for select in query.find_all(exp.Select):
-        if select.args.get("group"):
-            continue
+    for select in query.find_all(exp.Select) if query.dialect == "sqlite" else ():
         aggregates, bare = split_outputs(select)
-        if query.dialect == "sqlite" and len(aggregates) == 1:
-            aggregates = [
-                aggregate
-                for aggregate in aggregates
-                if not isinstance(aggregate, exp.Min | exp.Max)
-            ]
-        if aggregates and bare:
-            message = f"{bare[0].sql()} stands beside an aggregate without GROUP BY."
+        is_row = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
+        varying = [column for column in bare if not _is_fixed(query, select, column)]
+        if aggregates and varying and not (is_row or select.args.get("group")):
+            message = f"{varying[0].sql()} stands beside an aggregate without GROUP BY."
             return Finding("aggregate_without_group", "error", message)
     return None
+
+
+def _is_fixed(query: Query, select: exp.Select, column: exp.Column) -> bool:
+    """True if WHERE compares it, or what names its row, with a value."""
+    where, use = select.args.get("where"), query.resolve(column)
+    for node in list_conjuncts(where.this) if where and use else ():
+        if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Literal):
+            fixed = query.resolve(node.this)
+            if fixed and use and fixed.source == use.source:
+                naming = (use.table.primary_key, find_labels(use.table), (use.column.name,))
+                if (fixed.column.name,) in naming:
+                    return True
+    return False
 
 
 def counted_name(query: Query) -> Finding | None:

@@ -12,19 +12,25 @@ import pytest
 from nl2sql.types import Finding
 from ranking.lint import RULES, lint_query
 from ranking.query import read_query
-from tests.fakes import SHOP, build_table
+from tests.fakes import SHOP, build_key, build_table
 from tests.golden import FIXTURES, Pair, load_pairs
 
 NAMES = [rule.__name__ for rule in RULES]
 ERRORS = NAMES[: NAMES.index("unlisted_code") + 1]
 
 
-PARCELS = build_table("stock.parcels", "id integer", "state text -- DMG = damaged, WRG = wrong one")
+PARCELS = build_table(
+    "stock.parcels",
+    "order_id integer",
+    "next_id integer",
+    "state text -- DMG = damaged, WRG = wrong one",
+)
+KEYS = (*SHOP.keys, build_key("stock.parcels(order_id)", "sales.orders(id)"))
 
 
 def lint(sql: str) -> dict[str, Finding]:
     """The findings by rule."""
-    query = read_query(sql, SHOP.dialect, (*SHOP.tables, PARCELS), SHOP.keys)
+    query = read_query(sql, "sqlite", (*SHOP.tables, PARCELS), KEYS)
     assert query is not None
     return {finding.rule: finding for finding in lint_query(query)}
 

@@ -34,6 +34,7 @@ from tests.fakes import (
 )
 
 QUESTION = build_question(text="Show me orders", max_rows=7)
+OFF_KEYS = "SELECT count(*) FROM customers WHERE id IN (SELECT id FROM orders)"
 CONTEXT = build_context()
 
 
@@ -273,7 +274,7 @@ async def conclude_alone(asked: str, candidate: Candidate) -> Ranking:
 
 @pytest.mark.parametrize(("origin", "most"), [("sample", 0.0), ("verified", 1.0)])
 async def test_a_query_of_the_model_with_an_error_is_never_sure(origin: str, most: float) -> None:
-    candidate = build_candidate("SELECT id, count(*) FROM orders", origin=origin)
+    candidate = build_candidate(OFF_KEYS, origin=origin)
     ranking = await conclude_alone("How many orders are there?", candidate)
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert bool(ranking.notes) == (origin == "sample")
