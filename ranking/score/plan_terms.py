@@ -14,7 +14,7 @@ from ranking.score.points import Measure
 
 ASKED_RULES = frozenset(
     """asked_rounding nulls_last compared_values asked_units oldest_first present_rows
-    counted_tables unmatched_rows stored_flags whole_days""".split()
+    counted_tables unmatched_rows stored_flags whole_days named_days""".split()
 )
 """The rules that derive what the question's words or the query's conditions say and the query does
 not do: ``ASKED`` of ``repair/derive``, since stages do not import one another."""

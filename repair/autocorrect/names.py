@@ -185,14 +185,15 @@ def invented_date_parts(scope: SelectScope) -> bool:
     for column, _ in list_faults(scope, "owner", "column"):
         unit = (split_words(column.name) or [""])[-1]
         if date := _find_date(column, scope) if unit in _DATE_PARTS else None:
-            part = _build_date_part(date, unit, scope.visible.dialect)
+            part = build_date_part(date, unit, scope.visible.dialect)
             is_output = column.arg_key == "expressions" and column.parent is scope.select
             column.replace(exp.alias_(part, column.name) if is_output else part)
             changed = True
     return changed
 
 
-def _build_date_part(date: exp.Column, unit: str, dialect: str) -> exp.Expr:
+def build_date_part(date: exp.Column, unit: str, dialect: str) -> exp.Expr:
+    """The year or month of a date, as a number."""
     if dialect != "sqlite":
         return exp.Extract(this=exp.var(unit.upper()), expression=date)
     text = exp.func("STRFTIME", exp.Literal.string(_DATE_PARTS[unit]), date, dialect=dialect)

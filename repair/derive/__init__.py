@@ -22,6 +22,7 @@ from repair.corrected import MOST_CHARS
 from repair.derive.compared_values import compared_values
 from repair.derive.conditions import both_conditions, whole_days
 from repair.derive.defined_measures import defined_measures
+from repair.derive.named_days import named_days
 from repair.derive.orders import nulls_last, oldest_first
 from repair.derive.original import Original
 from repair.derive.outputs import asked_rounding, shown_names
@@ -45,6 +46,7 @@ ASKED: tuple[Rule, ...] = (
     unmatched_rows,
     stored_flags,
     whole_days,
+    named_days,
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.

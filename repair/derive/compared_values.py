@@ -104,19 +104,13 @@ def _find_figure(original: Original, scope: SelectScope, compared: _Compared) ->
     if not figures and group is not None and (order := select.args.get("order")) is not None:
         figures = [by.this for by in order.expressions if has_aggregate(by.this)]
     others = [column.unalias() for column in columns if column not in figures]
-    if len(figures) != 1 or not all(_is_column(original, scope, it, compared) for it in others):
+    own = compared.table.column(original.visible.list_columns(compared.table)[compared.column])
+    if len(figures) != 1 or any(original.find_column(it, scope) is not own for it in others):
         return None
     # CASE WHEN country = 'Canada' shows the figures of both already.
     figure = figures[0].unalias()
     inside = find_all(figure, exp.Column)
-    return None if any(_is_column(original, scope, it, compared) for it in inside) else figure
-
-
-def _is_column(original: Original, scope: SelectScope, node: exp.Expr, compared: _Compared) -> bool:
-    if not isinstance(node, exp.Column) or original.visible.spell(node.this) != compared.column:
-        return False
-    owner = original.find_owner(node, scope)
-    return owner is not None and owner.table is compared.table
+    return None if any(original.find_column(it, scope) is own for it in inside) else figure
 
 
 def _compare(original: Original, figure: exp.Expr, compared: _Compared) -> Iterator[exp.Expr]:

@@ -8,18 +8,22 @@ key; and a query whose groups, order or conditions refer to the output is left a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from nl2sql.catalog import find_labels
 from nl2sql.sql.nodes import find_all, list_conjuncts
+from nl2sql.words import split_words
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import KeyNeighbour
 from repair.derive.original import Original
 
 _KEYS = frozenset({"id", "ids", "code", "number", "identifier", "key"})
+# Beside a figure it is a count: "top 3 actors by number of films".
+_COUNT = re.compile(r"\bnumbers? of\b", re.IGNORECASE)
 _CLAUSES = ("group", "order", "having", "qualify", "distinct", "where")
 
 
@@ -28,9 +32,13 @@ def shown_names(original: Original) -> Iterator[exp.Expr]:
 
     Only if the question asks for no key and the name is no output yet.
     """
-    if _KEYS & original.words or len(original.outermost) != 1:
+    if len(original.outermost) != 1:
         return
     scope = original.outermost[0]
+    is_counted = any(find_all(scope.select, exp.AggFunc))
+    asked = _COUNT.sub("", original.question) if is_counted else original.question
+    if not _KEYS.isdisjoint(split_words(asked)):
+        return
     if not isinstance(original.tree, exp.Select) or _has_ordinals(scope.select):
         return
     for output in scope.select.expressions:
@@ -101,7 +109,7 @@ def _show(
         refers = neighbour.key.target == neighbour.table.qualified and len(neighbour.pairs) == 1
         if not labels or not refers or visible.fold(neighbour.pairs[0][0]) != key:
             continue
-        joined = _find_joined(scope, owner, neighbour)
+        joined = _find_joined(original, scope, owner, neighbour)
         if joined is not None and _is_shown(original, scope, joined, labels):
             continue
         is_unique = original.find_key(neighbour.table) == visible.fold(neighbour.pairs[0][1])
@@ -111,7 +119,7 @@ def _show(
         draft = original.draft()
         copy = read_scopes(draft.tree, visible)[number]
         own = copy.find_source(visible.spell(owner.identifier))
-        there = _find_joined(copy, own, neighbour) if own else None
+        there = _find_joined(original, copy, own, neighbour) if own else None
         added = there or (add_join(copy, own, neighbour, side="LEFT") if own else None)
         if added is not None:
             _show_columns(original, draft.of(output), added, labels, copy)
@@ -151,39 +159,25 @@ def _show_columns(
 
 
 def _find_joined(
-    scope: SelectScope, own: SelectSource, neighbour: KeyNeighbour
+    original: Original, scope: SelectScope, own: SelectSource, neighbour: KeyNeighbour
 ) -> SelectSource | None:
     """The source of the neighbour's table that is joined by this very key."""
-    ends = {(id(own), scope.visible.fold(neighbour.pairs[0][0]))}
+    name, other = map(original.visible.fold, neighbour.pairs[0])
     for source, table in scope.list_tables():
         if table is not neighbour.table or source is own:
             continue
-        wanted = ends | {(id(source), scope.visible.fold(neighbour.pairs[0][1]))}
+        wanted = {(id(own), name), (id(source), other)}
         for join in scope.select.args.get("joins") or ():
             condition = join.args.get("on")
             for node in list_conjuncts(condition) if condition is not None else ():
-                if isinstance(node, exp.EQ) and _find_ends(scope, node) == wanted:
+                ends = {
+                    (id(original.find_owner(side, scope)), original.visible.spell(side.this))
+                    for side in (node.args.get("this"), node.args.get("expression"))
+                    if isinstance(side, exp.Column)
+                }
+                if isinstance(node, exp.EQ) and ends == wanted:
                     return source
     return None
-
-
-def _find_ends(scope: SelectScope, equality: exp.EQ) -> set[tuple[int, str]]:
-    """The sources and columns on both sides of an equality."""
-    ends = set()
-    for side in (equality.this, equality.expression):
-        if not isinstance(side, exp.Column):
-            continue
-        name, qualifier = scope.visible.spell(side.this), side.args.get("table")
-        owners = (
-            scope.owners(name)
-            if qualifier is None
-            else [source]
-            if (source := scope.sources.get(scope.visible.spell(qualifier)))
-            else []
-        )
-        if len(owners) == 1:
-            ends.add((id(owners[0]), name))
-    return ends
 
 
 def asked_rounding(original: Original) -> Iterator[exp.Expr]:

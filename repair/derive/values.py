@@ -90,14 +90,8 @@ def _ground(
     match: ValueMatch,
     table: Table,
 ) -> Iterator[exp.Expr]:
-    assert isinstance(equal.this, exp.Column)
-    owner = original.find_owner(equal.this, scope)
     name = original.visible.fold(match.column)
-    is_there = (
-        owner is not None
-        and owner.table is table
-        and original.visible.spell(equal.this.this) == name
-    )
+    is_there = original.find_column(equal.this, scope) is table.column(match.column)
     spellings = spell_value(match, original.visible.values)
     literal = equal.expression.this
     is_one = literal not in spellings or len(spellings) == 1

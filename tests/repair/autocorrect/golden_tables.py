@@ -26,6 +26,7 @@ LEASES = build_table(
     "stock.leases", "id integer", "signer_age integer", "notice_hours integer", "leased_from date",
     "leased_to date", key=("id",),
 )  # fmt: skip
+SHOWS = build_table("stock.shows", "id integer", "release_year integer", "added_on date")
 PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
 # All columns begin with the same letters, and no key is declared.
 DEALS = build_table(
@@ -54,6 +55,7 @@ CATALOG = replace(
         TRANSFERS,
         DELIVERIES,
         LEASES,
+        SHOWS,
         PRICES,
         DEALS,
         FIRMS,
