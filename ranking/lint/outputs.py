@@ -31,24 +31,27 @@ def aggregate_without_group(query: Query) -> Finding | None:
     for select in query.find_all(exp.Select) if query.dialect == "sqlite" else ():
         aggregates, bare = split_outputs(select)
         is_row = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
-        varying = [column for column in bare if not _is_fixed(query, select, column)]
-        if aggregates and varying and not (is_row or select.args.get("group")):
-            message = f"{varying[0].sql()} stands beside an aggregate without GROUP BY."
-            return Finding("aggregate_without_group", "error", message)
+        if not aggregates or not bare or is_row or select.args.get("group"):
+            continue
+        fixed = _find_fixed(query, select)
+        for column in bare:
+            use = query.resolve(column)
+            if use is None or fixed.isdisjoint({(use.source, ""), (use.source, use.column.name)}):
+                message = f"{column.sql()} stands beside an aggregate without GROUP BY."
+                return Finding("aggregate_without_group", "error", message)
     return None
 
 
-def _is_fixed(query: Query, select: exp.Select, column: exp.Column) -> bool:
-    """True if WHERE compares it, or what names its row, with a value."""
-    where, use = select.args.get("where"), query.resolve(column)
-    for node in list_conjuncts(where.this) if where and use else ():
-        if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Literal):
-            fixed = query.resolve(node.this)
-            if fixed and use and fixed.source == use.source:
-                naming = (use.table.primary_key, find_labels(use.table), (use.column.name,))
-                if (fixed.column.name,) in naming:
-                    return True
-    return False
+def _find_fixed(query: Query, select: exp.Select) -> set[tuple[str, str]]:
+    """Source and name of columns that WHERE compares with a value; no name where it names a row."""
+    fixed = set()
+    where = select.args.get("where")
+    for node in list_conjuncts(where.this) if where else ():
+        is_value = isinstance(node, exp.EQ) and isinstance(node.expression, exp.Literal)
+        if is_value and (use := query.resolve(node.this)) is not None:
+            is_row = (use.column.name,) in (use.table.primary_key, find_labels(use.table))
+            fixed.add((use.source, "" if is_row else use.column.name))
+    return fixed
 
 
 def counted_name(query: Query) -> Finding | None:
