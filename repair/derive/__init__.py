@@ -50,13 +50,7 @@ ASKED: tuple[Rule, ...] = (
 )
 # The first says which results are of one reading. Of the last, the first have made right candidates
 # most often for each candidate that they made.
-RULES: tuple[Rule, ...] = (
-    shown_names,
-    defined_measures,
-    *ASKED,
-    both_conditions,
-    grounded_values,
-)
+RULES: tuple[Rule, ...] = (shown_names, defined_measures, *ASKED, both_conditions, grounded_values)
 
 _ASKED_NAMES = frozenset(rule.__name__ for rule in ASKED)
 

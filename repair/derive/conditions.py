@@ -11,7 +11,7 @@ from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.nodes import find_all
 from repair.derive.original import Original
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(r"(\d{4})-\d\d?-(\d\d?)")
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 
 
@@ -57,15 +57,19 @@ def both_conditions(original: Original) -> Iterator[exp.Expr]:
 def whole_days(original: Original) -> Iterator[exp.Expr]:
     """``placed_at = '2024-05-25'`` becomes ``CAST(placed_at AS DATE) = '2024-05-25'``.
 
-    So do ``<=`` and BETWEEN: the last day is meant with all its times.
+    So do ``<=`` and BETWEEN: the last day is meant with all its times. Not where the question says
+    neither its year nor its day: samples invent such conditions.
     """
+    said = set(map(int, re.findall(r"\d+", original.question)))
     draft = original.draft()
     for scope in original.scopes:
         for node in find_all(scope.select, exp.EQ, exp.LTE, exp.Between):
             last = node.args.get("high") or node.args["expression"]
             column = original.find_column(node.this, scope)
             is_time = column and find_kind(column.type, original.visible.dialect) == "timestamp"
-            if is_time and node.parent_select is scope.select and _DAY.fullmatch(last.name):
+            day = _DAY.fullmatch(last.name)
+            is_said = day and not said.isdisjoint(map(int, day.groups()))
+            if is_time and is_said and node.parent_select is scope.select:
                 draft.of(node.this).replace(exp.cast(node.this.copy(), "date"))
     if draft.tree != original.tree:
         yield draft.tree

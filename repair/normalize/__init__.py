@@ -23,19 +23,8 @@ from repair.normalize.clauses import alias_references, distinct_order
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
-from repair.normalize.spelling import (
-    join_tokens,
-    operators,
-    quoted_names,
-    split_tokens,
-)
-from repair.normalize.values import (
-    booleans,
-    double_quoted_text,
-    numbers,
-    text_numbers,
-    texts,
-)
+from repair.normalize.spelling import join_tokens, operators, quoted_names, split_tokens
+from repair.normalize.values import booleans, double_quoted_text, numbers, text_numbers, texts
 
 TextRule = Callable[[str, Facts], str]
 TreeRule = Callable[[exp.Expr, Facts], bool]

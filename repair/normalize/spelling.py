@@ -129,15 +129,15 @@ def quoted_names(sql: str, facts: Facts) -> str:
 
     >>> from nl2sql.catalog import Table
     >>> facts = Facts("sqlite", [Table("main", name, ()) for name in ("Order Details", "2019")])
-    >>> quoted_names("SELECT 2019.id FROM 2019 JOIN order details AS d ON 2019.x = 2019", facts)
+    >>> quoted_names("SELECT 2019.id FROM 2019 JOIN order\\n details AS d ON 2019.x = 2019", facts)
     'SELECT "2019".id FROM "2019" JOIN "Order Details" AS d ON "2019".x = 2019'
     """
     tokens = split_tokens(sql)
     for name in facts.quoted_names:
-        size = len(split_tokens(name)) or 1
+        size, words = len(split_tokens(name)) or 1, name.upper().split()
         for at in range(len(tokens) - size, -1, -1):
             found = tokens[at : at + size]
-            is_same = join_tokens(found).upper() == name.upper()
+            is_same = join_tokens(found).upper().split() == words
             if is_same and (size > 1 or _is_name(tokens, at)):
                 tokens[at : at + size] = [found[0].spell(enquote(name))]
     return join_tokens(tokens)

@@ -25,12 +25,13 @@ PARCELS = build_table(
     "next_id integer",
     "state text -- DMG = damaged, WRG = wrong one",
 )
+KINDS = build_table("stock.kinds", "id integer", "name text", "added_at timestamp", key=("id",))
 KEYS = (*SHOP.keys, build_key("stock.parcels(order_id)", "sales.orders(id)"))
 
 
 def lint(sql: str) -> dict[str, Finding]:
     """The findings by rule."""
-    query = read_query(sql, "sqlite", (*SHOP.tables, PARCELS), KEYS)
+    query = read_query(sql, "sqlite", (*SHOP.tables, PARCELS, KINDS), KEYS)
     assert query is not None
     return {finding.rule: finding for finding in lint_query(query)}
 
