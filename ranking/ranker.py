@@ -218,7 +218,7 @@ def _read(
     """What its text says: findings, score, used definitions, display."""
     query = read_candidate(candidate.sql, context)
     uses = find_uses(query, context) if query else ()
-    findings = lint_query(query, uses) if query else ()
+    findings = lint_query(query, question.english, uses) if query else ()
     score = score_candidate(
         question, candidate, query, verdict, explained, findings, context, plan, uses
     )

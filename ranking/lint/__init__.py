@@ -10,6 +10,7 @@ in the tuple:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from nl2sql.types import Finding
@@ -18,6 +19,8 @@ from ranking.lint.comparisons import unlisted_code
 from ranking.lint.joins import join_off_keys, outer_column, unused_join
 from ranking.lint.outputs import aggregate_without_group, counted_name, measure_without_filter
 from ranking.query import Query
+
+_NAMED = re.compile(r"\b(?:call|nam|titl)(?:ed|es?)\b", re.IGNORECASE)
 
 RULES: tuple[Callable[[Query], Finding | None], ...] = (
     # Errors.
@@ -31,11 +34,15 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
 )
 
 
-def lint_query(query: Query, uses: Iterable[DefinitionUse] = ()) -> tuple[Finding, ...]:
+def lint_query(
+    query: Query, question: str = "", uses: Iterable[DefinitionUse] = ()
+) -> tuple[Finding, ...]:
     """All findings in the order of the rules, errors first.
 
-    ``uses``: how the query uses the definitions that the question names.
+    ``uses``: how the query uses the definitions that the question names. A question for what is
+    called Ann may count names.
     """
-    findings = [finding for rule in RULES if (finding := rule(query)) is not None]
+    rules = [rule for rule in RULES if rule is not counted_name or not _NAMED.search(question)]
+    findings = [finding for rule in rules if (finding := rule(query)) is not None]
     undefined = measure_without_filter(uses)
     return (*findings, *((undefined,) if undefined else ()))

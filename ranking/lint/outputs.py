@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from nl2sql.catalog import find_labels
-from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.nodes import list_conjuncts
 from nl2sql.types import Finding
 from ranking.conditions import list_texts
@@ -15,7 +14,6 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
-_TIMES = ("date", "timestamp")
 
 
 def aggregate_without_group(query: Query) -> Finding | None:
@@ -59,8 +57,8 @@ def _find_fixed(query: Query, select: exp.Select) -> set[tuple[str, str]]:
 def counted_name(query: Query) -> Finding | None:
     """An error if it counts the rows of one table with one name: there is one, or none.
 
-    "How many comedies are there?" counts films, not the genres called comedy. Only a table of names
-    and keys, perhaps with times, has each name once: two customers may have the same.
+    "How many comedies are there?" counts films, not the genres called comedy. The names of people
+    stand also in tables of what they do, and a name in a longer key names no row.
     """
     select, outputs = query.outermost(), query.outputs()
     counts = [output for output in outputs if isinstance(output.unalias(), exp.Count)]
@@ -69,9 +67,8 @@ def counted_name(query: Query) -> Finding | None:
     sources = list(query.sources(select).values())
     for use, _ in list_texts(query):
         table, name = use.table, use.column.name
-        rest = [each for each in table.columns if each.name not in (name, *table.primary_key[:1])]
-        is_list = all(find_kind(each.type, query.dialect) in _TIMES for each in rest)
-        if sources == [table] and find_labels(table) == (name,) and is_list:
+        is_part = name in table.primary_key and len(table.primary_key) > 1
+        if sources == [table] and find_labels(table) == (name,) and not is_part:
             told = f"It counts the rows of {table.name} with one name: one at most."
             return Finding("counted_name", "error", told)
     return None

@@ -34,7 +34,7 @@ def judge(sql: str, definition: Definition = REVENUE) -> tuple[bool, str]:
     query = read_candidate(sql, context)
     assert query is not None
     (use,) = uses = find_uses(query, context)
-    found = {finding.rule: finding.message for finding in lint_query(query, uses)}
+    found = {finding.rule: finding.message for finding in lint_query(query, uses=uses)}
     return use.is_whole, found.get("measure_without_filter", "")
 
 
