@@ -57,19 +57,21 @@ def both_conditions(original: Original) -> Iterator[exp.Expr]:
 def whole_days(original: Original) -> Iterator[exp.Expr]:
     """``placed_at = '2024-05-25'`` becomes ``CAST(placed_at AS DATE) = '2024-05-25'``.
 
-    So do ``<=`` and BETWEEN: the last day is meant with all its times. Not where the question says
-    neither its year nor its day: samples invent such conditions.
+    So do ``<=`` and BETWEEN: the last day is meant with all its times. Only where the question says
+    the day, or the year of a span: samples invent such conditions.
     """
     said = set(map(int, re.findall(r"\d+", original.question)))
     draft = original.draft()
     for scope in original.scopes:
         for node in find_all(scope.select, exp.EQ, exp.LTE, exp.Between):
-            last = node.args.get("high") or node.args["expression"]
-            column = original.find_column(node.this, scope)
+            last = node.args.get("high")
+            day = _DAY.fullmatch((last or node.args["expression"]).name)
+            is_said = day and not said.isdisjoint(
+                map(int, day.groups() if last else day.groups()[1:])
+            )
+            column = original.find_column(node.this, scope) if is_said else None
             is_time = column and find_kind(column.type, original.visible.dialect) == "timestamp"
-            day = _DAY.fullmatch(last.name)
-            is_said = day and not said.isdisjoint(map(int, day.groups()))
-            if is_time and is_said and node.parent_select is scope.select:
+            if is_time and node.parent_select is scope.select:
                 draft.of(node.this).replace(exp.cast(node.this.copy(), "date"))
     if draft.tree != original.tree:
         yield draft.tree
