@@ -12,6 +12,8 @@ from nl2sql.sql.nodes import find_all
 from repair.derive.original import Original
 
 _DAY = re.compile(r"(\d{4})-\d\d?-(\d\d?)")
+# The prompt says which days these are (generation/prompts/relative_dates.py).
+_RELATIVE = re.compile(r"\b(?:to|yester)day\b|\b(?:last|past|previous|this)\b", re.IGNORECASE)
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 
 
@@ -58,17 +60,17 @@ def whole_days(original: Original) -> Iterator[exp.Expr]:
     """``placed_at = '2024-05-25'`` becomes ``CAST(placed_at AS DATE) = '2024-05-25'``.
 
     So do ``<=`` and BETWEEN: the last day is meant with all its times. Only where the question says
-    the day, or the year of a span: samples invent such conditions.
+    the day, the year of a span, or "last week": samples invent such conditions.
     """
     said = set(map(int, re.findall(r"\d+", original.question)))
+    is_relative = _RELATIVE.search(original.question)
     draft = original.draft()
     for scope in original.scopes:
         for node in find_all(scope.select, exp.EQ, exp.LTE, exp.Between):
             last = node.args.get("high")
             day = _DAY.fullmatch((last or node.args["expression"]).name)
-            is_said = day and not said.isdisjoint(
-                map(int, day.groups() if last else day.groups()[1:])
-            )
+            told = map(int, (day.groups() if last else day.groups()[1:]) if day else ())
+            is_said = day and (is_relative or not said.isdisjoint(told))
             column = original.find_column(node.this, scope) if is_said else None
             is_time = column and find_kind(column.type, original.visible.dialect) == "timestamp"
             if is_time and node.parent_select is scope.select:
