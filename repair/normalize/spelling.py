@@ -133,8 +133,12 @@ def quoted_names(sql: str, facts: Facts) -> str:
     'SELECT "2019".id FROM "2019" JOIN "Order Details" AS d ON "2019".x = 2019'
     """
     tokens = split_tokens(sql)
+    written = " ".join(sql.upper().split())
     for name in facts.quoted_names:
-        size, words = len(split_tokens(name)) or 1, name.upper().split()
+        words = name.upper().split()
+        if " ".join(words) not in written:
+            continue
+        size = len(split_tokens(name)) or 1
         for at in range(len(tokens) - size, -1, -1):
             found = tokens[at : at + size]
             is_same = join_tokens(found).upper().split() == words
