@@ -80,8 +80,10 @@ def check_yaml(
         raise error(f"{where}: " + "; ".join(lines)) from found
 
 
-# All but tabs and ends of lines, and what turns the direction of text: a terminal may obey them.
-_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+"""For a class of a regular expression: control characters but tabs and ends of lines, and what
+turns the direction of text. A terminal may obey them."""
+_CONTROL_CHARACTER = re.compile(f"[{CONTROL}]")
 
 
 def _list_texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:

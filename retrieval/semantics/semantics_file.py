@@ -17,12 +17,11 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nl2sql.errors import SettingsError
-from nl2sql.yaml_file import read_yaml, suggest_key
+from nl2sql.yaml_file import CONTROL, read_yaml, suggest_key
 
 # Names are shown in prompts and answers, so they are plain words on one line.
 _Name = Annotated[str, Field(max_length=60, pattern=r"^\w[\w &/%.'-]*$")]
-# Control characters, and those that turn the direction of the text behind them.
-NO_TEXT = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+NO_TEXT = rf"\t\n{CONTROL}"
 _Line = Annotated[str, Field(max_length=300, pattern=rf"^[^{NO_TEXT}`]*$")]
 _Sql = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^`]*$")]
 
