@@ -98,20 +98,17 @@ class OpenVinoServer:
 
         Raises EngineDied.
         """
-        number = next(self._numbers)
-        left = body["k"]
+        number, has_ended = next(self._numbers), False
         with self._wait(number) as queue:
             # Each sequence is a request of its own for the library, with a number of its own.
             await self._send({"id": number, "first": number << 16, **body})
             try:
-                while left:
+                while not has_ended:
                     message = await self._receive(queue)
-                    left -= sum(output[-1] for output in message.get("outputs", ()))
-                    if "error" in message:
-                        left = 0
+                    has_ended = _ends(message)
                     yield message
             finally:
-                if left and self.is_running:
+                if not has_ended and self.is_running:
                     with suppress(EngineDied):
                         await self._send({"id": number, "cancel": True})
 
@@ -184,7 +181,7 @@ class OpenVinoServer:
             async for line in reader:
                 message = json.loads(line)
                 self._patience = Deadline.after(_MOST_SILENCE_S)
-                if message.get("ends", True):
+                if _ends(message):
                     self._owed.discard(message["id"])
                 if (queue := self._waiting.get(message["id"])) is not None:
                     queue.put_nowait(message)
@@ -193,6 +190,11 @@ class OpenVinoServer:
         finally:
             for queue in self._waiting.values():
                 queue.put_nowait(None)
+
+
+def _ends(message: Mapping[str, Any]) -> bool:
+    """Whether nothing more comes to this request: only samples have several messages."""
+    return bool(message.get("ends", True))
 
 
 def start_server(arguments: OpenVinoArguments) -> OpenVinoServer:

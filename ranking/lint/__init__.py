@@ -3,8 +3,8 @@
 A rule takes a query, as ``ranking.query`` reads it, and returns a finding or None. A candidate with
 an error is almost always wrong, one with a warning often: docs/measurements.md says how
 many gold queries the errors hit. The rules check the candidate's own text, since users see the
-findings, and the guard's rewriting wraps every table. One rule needs more than the query and is not
-in the tuple:
+findings, and the guard's rewriting wraps every table. ``counted_name`` is left out where the
+question asks for what is called so. One rule needs more than the query and is not in the tuple:
 ``measure_without_filter`` compares it with the definitions that the question names.
 """
 
