@@ -17,9 +17,9 @@ from typing import Any
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 
-# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width; a
-# negative number is none.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+# Where a formula starts in a spreadsheet (OWASP, "CSV Injection"): many also split a line at
+# ";" and tab, within quotes too. A negative number is none.
+_FORMULA = re.compile(r'\A(?=[\t\r\n])|(\A|[;\t\r\n]"*)(?=[-=+@＝＋－＠])')  # noqa: RUF001
 _NEGATIVE = re.compile(r"-(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)", re.ASCII)
 _CSV_SPECIAL = frozenset('",\r\n')
 # The characters that Markdown could read as markup; a backslash before them prevents that.
@@ -96,8 +96,8 @@ def _quote(value: object, alone: bool, spreadsheet_safe: bool) -> str:
     if value is None:
         return '""' if alone else ""
     text = render_text(value)
-    if spreadsheet_safe and text.startswith(_FORMULA_STARTS) and not _NEGATIVE.fullmatch(text):
-        text = f"'{text}"
+    if spreadsheet_safe and not _NEGATIVE.fullmatch(text):
+        text = _FORMULA.sub(r"\1'", text)
     needs_quotes = not text or text != text.strip() or not _CSV_SPECIAL.isdisjoint(text)
     return '"' + text.replace('"', '""') + '"' if needs_quotes else text
 
