@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -83,7 +83,7 @@ class EventReader:
     """
 
     url: str
-    _rest: bytes = b""
+    _rest: list[bytes] = field(default_factory=list)
     _kind: str = ""
     _is_complete: bool = False
 
@@ -96,8 +96,12 @@ class EventReader:
         >>> [event.stage for event in reader.feed(b'ge\\ndata: {"stage": "plan"}\\n\\n')]
         ['plan']
         """
+        self._rest.append(piece)
+        if b"\n" not in piece:  # a line of many pieces is joined once
+            return
         # Not as text is split: JSON may hold other line ends, such as U+2028.
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        *lines, rest = b"".join(self._rest).split(b"\n")
+        self._rest = [rest]
         for line in lines:
             name, _, value = line.partition(b": ")
             if name == b"event":

@@ -7,6 +7,7 @@ import gc
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ from quorumsql import errors
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
-from quorumsql.wire import Export, NoRows, translate
+from quorumsql.wire import EventReader, Export, NoRows, translate
 from retrieval.examples.feedback import FeedbackReceipt
 from serve_app.in_process import AppTransport
 from serve_app.operations.background import is_ready
@@ -251,6 +252,13 @@ def test_what_is_no_document_of_the_service_is_an_error(
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
     with quorumsql.connect(transport=transport) as client, pytest.raises(errors.QuorumError):
         call(client)
+
+
+def test_a_long_event_is_read_in_the_time_that_its_bytes_need() -> None:
+    pieces = [b"event: stage\ndata: ", *[b" " * 1024] * 2**13, b'{"stage": "plan"}\n']
+    reader, start = EventReader("http://localhost"), time.perf_counter()
+    assert len([event for piece in pieces for event in reader.feed(piece)]) == 1
+    assert time.perf_counter() - start < 2
 
 
 def test_no_rows_have_a_reason() -> None:
