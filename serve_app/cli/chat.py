@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -15,6 +17,7 @@ from nl2sql.errors import QuorumError
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
 from quorumsql.contract.history import DeletedResponse
 from serve_app.cli.answers import build_rows, print_brief_answer, print_reasons
+from serve_app.cli.app import print_error
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import say
 from serve_app.cli.service_or_process import (
@@ -26,7 +29,7 @@ from serve_app.cli.service_or_process import (
     ask_showing_progress,
     open_client,
 )
-from serve_app.cli.terminal import CONSOLE, ERRORS
+from serve_app.cli.terminal import CONSOLE
 from serve_app.service.request_checks import NEW, read_session
 
 COMMANDS: Mapping[str, str] = {
@@ -73,6 +76,8 @@ def chat(
 def _listen() -> str:
     with suppress(ImportError):  # with it, input() edits lines and recalls them
         import readline  # noqa: F401
+    if isinstance(sys.stdin, TextIOWrapper):  # bytes that are no text end no conversation
+        sys.stdin.reconfigure(errors="replace")
     return input("? ")
 
 
@@ -110,13 +115,7 @@ class Conversation:
             except KeyboardInterrupt:
                 CONSOLE.print("[yellow]Stopped.[/]")
             except QuorumError as error:
-                ERRORS.print(
-                    f"error: {error}",
-                    style="bold red",
-                    highlight=False,
-                    markup=False,
-                    soft_wrap=True,
-                )
+                print_error(error)
 
     def _react(self, line: str) -> None:
         """Executes a command, or asks. Raises QuorumError."""

@@ -22,8 +22,8 @@ from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.cli.safe_text import SafeConsole
 from serve_app.service.stage_words import describe_stage
 
-CONSOLE = SafeConsole()
-ERRORS = SafeConsole(stderr=True)
+CONSOLE = SafeConsole(emoji=False)
+ERRORS = SafeConsole(emoji=False, stderr=True)
 
 
 class TerminalReporter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,7 @@ from quorumsql.contract import (
 )
 from quorumsql.contract.answers import ResultColumn, VerifiedResponse
 from quorumsql.contract.history import DeletedResponse
-from serve_app.cli.chat import Conversation
+from serve_app.cli.chat import Conversation, _listen
 from tests.conftest import ROOT
 from tests.serve_app.cli.conftest import Call
 
@@ -70,7 +71,7 @@ def build_answer(*rows: list[object]) -> AnsweredResponse:
     return AnsweredResponse(
         question="How many by city?",
         database="shop",
-        sql="SELECT city, count(*)",
+        sql="SELECT ':on:', count(*)",
         confidence=0.5,
         quorum=True,
         text="Most are in Łódź.",
@@ -93,6 +94,11 @@ def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[s
     assert "Understood as: And in 2024? [whole]" in shown
     assert "Not [about] shops." in shown
     assert "! Alone." in shown
+
+
+def test_bytes_that_are_no_text_end_no_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Caf\xe9?\n"), encoding="utf-8"))
+    assert _listen() == "Caf\ufffd?"
 
 
 @pytest.mark.parametrize("last", ["/exit", "QUIT", "bye", EOFError()])
@@ -126,7 +132,7 @@ def test_the_last_answer_can_be_looked_at(capsys: pytest.CaptureFixture[str]) ->
     somebody.run()
     shown = capsys.readouterr().out
     assert shown.count("There is no answer") == 3
-    assert "\nSELECT city, count(*)\n" in shown
+    assert "\nSELECT ':on:', count(*)\n" in shown
     assert "The service told no reasons." in shown
     assert "confidence 0.50, a quorum" in shown
 
