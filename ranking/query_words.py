@@ -19,16 +19,28 @@ from sqlglot.dialects import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
+from nl2sql.sql.nodes import list_selects
 from nl2sql.sql.parsing import read_tree
 from ranking.query import find_output
 from ranking.table_roles import name_roles
 
 _MOST_CHARS = 160
-_SET_OPERATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
+_SET_OPERATIONS: tuple[tuple[type[exp.SetOperation], str], ...] = (
     (exp.Except, "but without"),
     (exp.Intersect, "as far as it is also among"),
     (exp.Union, "together with"),
 )
+# The clauses of a SELECT that have words; with any other it stays SQL.
+_TOLD = frozenset(
+    "with_ distinct expressions from_ joins where group having order limit offset".split()
+)
+_JOINS = {
+    "LEFT": "also without any of {}",
+    "RIGHT": "also {} alone",
+    "FULL": "also without any of {0}, and {0} alone",
+    "SEMI": "only with any of {}",
+    "ANTI": "only without any of {}",
+}
 # Of a SELECT: the roles of its tables, and what is written before the columns of each.
 _ROLES, _OWNERS = "roles", "owners"
 _DATE_FORMATS = {"%Y": "year", "%Y-%m": "month", "%m": "month", "%d": "day"}
@@ -88,29 +100,29 @@ def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
     for kind, words in _SET_OPERATIONS:
         if isinstance(tree, kind):
             right = "; ".join(_list_clauses(write, tree.args["expression"]))
-            return [
-                *_list_clauses(write, tree.this),
-                f"{words} ({right})",
-                *_list_limit(write, tree),
-            ]
-    if not isinstance(tree, exp.Select):
-        return [_shorten(write.sql(tree))]
+            combined = [*_list_clauses(write, tree.this), f"{words} ({right})"]
+            return [*combined, *_list_ctes(write, tree), *_list_end(write, tree)]
+    told = {name for name, value in tree.args.items() if value}
+    is_distinct_on = told and tree.args.get("distinct") and tree.args["distinct"].args.get("on")
+    if not isinstance(tree, exp.Select) or not told <= _TOLD or is_distinct_on:
+        return [_shorten(tree.sql(write.dialect, comments=False))]
     groups, measures = _list_outputs(write, tree)
     clauses = [_show_outputs(tree, groups, measures)]
     if sources := _list_sources(tree):
         clauses.append(f"of {_enumerate([_name_source(write, source) for source in sources])}")
     clauses += filter(None, (_tell_join(write, join) for join in tree.args.get("joins") or ()))
-    clauses += [f"{cte.alias} being ({write.sql(cte.this)})" for cte in tree.ctes]
+    clauses += _list_ctes(write, tree)
     if where := tree.args.get("where"):
         clauses.append(f"where {write.sql(where.this)}")
     if having := tree.args.get("having"):
         clauses.append(f"only groups where {write.sql(having.this)}")
-    if order := tree.args.get("order"):
-        keys = [_tell_key(write, key, tree) for key in order]
-        # Of groups with one number, that is what they are usually sorted by.
-        is_usual = bool(groups) and keys == [f"{words}, highest first" for words in measures]
-        clauses.append("highest first" if is_usual else f"sorted by {_enumerate(keys)}")
-    return [*clauses, *_list_limit(write, tree)]
+    # Of groups with one number, that is what they are usually sorted by.
+    usual = [f"{words}, highest first" for words in measures] if groups else []
+    return [*clauses, *_list_end(write, tree, usual)]
+
+
+def _list_ctes(write: Generator, tree: exp.Query) -> list[str]:
+    return [f"{cte.alias} being ({write.sql(cte.this)})" for cte in tree.ctes]
 
 
 def _list_outputs(write: Generator, select: exp.Select) -> tuple[list[str], list[str]]:
@@ -138,12 +150,12 @@ def _tell_key(write: Generator, key: exp.Expr, select: exp.Select) -> str:
 
 def _tell_join(write: Generator, join: exp.Join) -> str:
     """Empty for an inner join by equal columns."""
-    name = _name_source(write, join.this)
-    if join.args.get("using") or _compares_columns(join.args.get("on")):
-        return f"also without any of {name}" if join.side == "LEFT" else ""
-    condition = join.args.get("on")
+    name, condition = _name_source(write, join.this), join.args.get("on")
+    kind = join.kind if join.kind in _JOINS else join.side
+    if join.args.get("using") or join.method == "NATURAL" or _compares_columns(condition):
+        return _JOINS.get(kind, "").format(name)
     words = f"joined where {write.sql(condition)}" if condition else f"with every row of {name}"
-    return f"{words} ({join.side.lower()} join)" if join.side else words
+    return f"{words} ({kind.lower()} join)" if kind else words
 
 
 def _list_sources(select: exp.Select) -> list[exp.Expr]:
@@ -202,11 +214,22 @@ def _compares_columns(condition: exp.Expr | None) -> bool:
     )
 
 
-def _list_limit(write: Generator, tree: exp.Expr) -> list[str]:
-    if (limit := tree.args.get("limit")) is None:
-        return []
-    text = write.sql(limit.args.get("expression") or limit.args.get("count")) or "some"
-    return ["only 1 row" if text == "1" else f"only {text} rows"]
+def _list_end(write: Generator, tree: exp.Query, usual: Sequence[str] = ()) -> list[str]:
+    """The order, and which rows of it; ``usual`` are the keys that need not be named."""
+    order, limit, offset = (tree.args.get(clause) for clause in ("order", "limit", "offset"))
+    clauses = []
+    if order is not None:
+        select = next(list_selects(tree))
+        keys = [_tell_key(write, key, select) for key in order]
+        clauses.append("highest first" if keys == usual else f"sorted by {_enumerate(keys)}")
+    skipped = f"after the first {write.sql(offset.expression)}" if offset is not None else ""
+    if limit is not None:
+        text = write.sql(limit.args.get("expression") or limit.args.get("count")) or "some"
+        rows = "only 1 row" if text == "1" else f"only {text} rows"
+        clauses.append(f"{rows} {skipped}".rstrip())
+    elif skipped:
+        clauses.append(f"only rows {skipped}")
+    return clauses
 
 
 def _write_query(write: Generator, node: exp.Expr) -> str:
@@ -215,7 +238,7 @@ def _write_query(write: Generator, node: exp.Expr) -> str:
 
 def _write_column(write: Generator, column: exp.Column) -> str:
     """Its name, with the role or the name of its table where there are several."""
-    name = "all columns" if isinstance(column.this, exp.Star) else column.name
+    name = write.sql(column.this) if isinstance(column.this, exp.Star) else column.name
     select = column.parent_select
     if not isinstance(select, exp.Select) or not column.table:
         return name
@@ -298,7 +321,9 @@ _WORDS: dict[type[exp.Expr], _Words] = {
     **dict.fromkeys((kind for kind, _ in _SET_OPERATIONS), _write_query),
     exp.Subquery: lambda write, node: f"({write.sql(node.this)})",
     exp.Column: _write_column,
-    exp.Star: lambda write, node: "all columns",
+    exp.Star: lambda write, node: (
+        write.star_sql(node) if any(node.args.values()) else "all columns"
+    ),
     exp.And: _join("and"),
     exp.Or: _join("or"),
     exp.Not: _write_not,
