@@ -29,6 +29,7 @@ from nl2sql.types import (
     Candidate,
     DraftQuery,
     Generated,
+    GuardedQuery,
     ModuleRoute,
     Plan,
     Question,
@@ -189,6 +190,9 @@ class Pipeline:
         question, ranker = trace.question, self.stages.ranker
         async with clock.time("guard"):
             verdict = await self.stages.check(question, candidate)
+        if isinstance(verdict, GuardedQuery):
+            # What was chosen comes without a context.
+            context = replace(context, dialect=verdict.dialect)
         async with clock.time("assess"):
             assessed = await self.stages.assess(question, candidate, verdict, context, Plan())
         async with clock.time("vote"):

@@ -153,7 +153,7 @@ class FakeRanker:
         self._queue = Queue("FakeRanker", rankings)
         self.assessed: list[Candidate] = []
         self.ranked: list[tuple[Assessment, ...]] = []
-        self.concluded: list[Ranking] = []
+        self.contexts: list[SchemaContext] = []
 
     async def assess(self, _: Question, candidate: Candidate, *__: object) -> Assessment:
         """The given assessment of the candidate's SQL."""
@@ -171,7 +171,7 @@ class FakeRanker:
         self, question: Question, context: SchemaContext, ranking: Ranking
     ) -> Ranking:
         """The ranking as it is."""
-        self.concluded.append(ranking)
+        self.contexts.append(context)
         return ranking
 
 

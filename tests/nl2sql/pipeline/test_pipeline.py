@@ -37,6 +37,7 @@ from tests.fakes import (
     build_context,
     build_diagnostic,
     build_generated,
+    build_guarded,
     build_question,
     build_violation,
 )
@@ -132,6 +133,16 @@ async def test_a_question_about_the_database_is_answered_before_the_gate_and_the
     assert isinstance(answer, Answered)
     assert (answer.sql, answer.origin, answer.trace.notes) == ("good", "catalog", ("Not all.",))
     assert generator.questions == []
+
+
+async def test_a_chosen_query_is_read_in_the_dialect_of_its_database() -> None:
+    ranker = FakeRanker(known(GOOD), rank(GOOD))
+    stages = replace(
+        build_pipeline(FakeGenerator(), ranker).stages,
+        guard=FakeGuard({"good": replace(build_guarded("good"), dialect="sqlite")}),
+    )
+    assert isinstance(await Pipeline(stages).answer(build_question(chosen_sql="good")), Answered)
+    assert [context.dialect for context in ranker.contexts] == ["sqlite"]
 
 
 async def test_a_given_query_that_runs_no_more_gives_way_to_sampling() -> None:
