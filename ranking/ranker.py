@@ -128,7 +128,8 @@ class CandidateRanker:
         A leader that has not run is run now; if that fails, the next one leads.
         """
         while (leader := find_unrun_leader(ranking)) is not None:
-            run = await run_whole(self.executor, leader, VOTE_LIMITS.rows)
+            has_next = ranking.winner is not None
+            run = await run_whole(self.executor, leader, VOTE_LIMITS.rows, has_next=has_next)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
             ranking = await run_in_results_thread(
                 self._vote, question, (run, *others), ranking.samples

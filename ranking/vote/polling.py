@@ -117,11 +117,21 @@ def find_unrun_leader(ranking: Ranking) -> Assessment | None:
     return None
 
 
-async def run_whole(executor: Executor, assessment: Assessment, max_rows: int) -> Assessment:
-    """Runs a candidate under the service's limits, not those of the vote. Raises Unavailable."""
+async def run_whole(
+    executor: Executor, assessment: Assessment, max_rows: int, *, has_next: bool
+) -> Assessment:
+    """Runs a candidate under the service's limits, not those of the vote. Raises Unavailable.
+
+    Without a turn at a busy database it has failed where there is a next one that has run.
+    """
     if not isinstance(assessment.verdict, GuardedQuery):
         return assessment
-    answer = await executor.execute(assessment.verdict, max_rows)
+    try:
+        answer = await executor.execute(assessment.verdict, max_rows)
+    except Busy as error:
+        if not has_next:
+            raise
+        answer = Diagnostic(NO_TURN, error.message)
     if isinstance(answer, Diagnostic):
         return replace(add_diagnostic(assessment, answer), unrun="")
     return replace(assessment, result=answer, unrun="")

@@ -10,6 +10,7 @@ from nl2sql.errors import Busy
 from nl2sql.types import (
     Assessment,
     Candidate,
+    Diagnostic,
     Plan,
     Ranking,
     Violation,
@@ -198,8 +199,11 @@ async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> No
     assert executor.limits[-1] is None
 
 
-async def test_where_the_leader_fails_in_the_end_the_next_one_leads() -> None:
-    executor = FakeExecutor({"slow": [LATE, LATE], "fast": [build_result((2,))]})
+@pytest.mark.parametrize("failure", [LATE, Busy("The database is busy.", retry_after_s=1)])
+async def test_where_the_leader_fails_in_the_end_the_next_one_leads(
+    failure: Diagnostic | Busy,
+) -> None:
+    executor = FakeExecutor({"slow": [LATE, failure], "fast": [build_result((2,))]})
     concluded = await conclude(executor, SLOW, FAST, samples=4)
     assert [assessment.candidate.id for assessment in concluded.assessments] == ["c2", "c1"]
     assert concluded.assessments[1].failed
