@@ -81,7 +81,7 @@ def _rank_key(
     forms: Mapping[int, float],
     idle: Set[str],
     assessment: Assessment,
-) -> tuple[int, float, bool, bool, float, bool, float, int, float, str]:
+) -> tuple[int, float, bool, bool, float, bool, float, int, float, int, str]:
     """``bare`` are the forms that show bare keys, ``forms`` has the weight of each form."""
     return (
         _find_class(assessment, contradicting),
@@ -93,6 +93,7 @@ def _rank_key(
         -assessment.score.total,
         -assessment.candidate.samples,
         assessment.explained.cost if assessment.explained else math.inf,
+        len(assessment.candidate.id),
         assessment.candidate.id,
     )
 

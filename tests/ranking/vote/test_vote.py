@@ -37,19 +37,19 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        pytest.param({"score": 90.0}, {"score": 100.0}, ["c2", "c1"], id="score"),
-        pytest.param({"cost": 20.0}, {"cost": 5.0}, ["c2", "c1"], id="cost"),
-        pytest.param({"cost": None}, {"cost": 5.0}, ["c2", "c1"], id="unknown_cost"),
-        pytest.param({"score": 100.0, "cost": 9.0}, {"score": 90.0, "cost": 1.0}, ["c1", "c2"],
+        pytest.param({"score": 90.0}, {"score": 100.0}, ["c10", "c9"], id="score"),
+        pytest.param({"cost": 20.0}, {"cost": 5.0}, ["c10", "c9"], id="cost"),
+        pytest.param({"cost": None}, {"cost": 5.0}, ["c10", "c9"], id="unknown_cost"),
+        pytest.param({"score": 100.0, "cost": 9.0}, {"score": 90.0, "cost": 1.0}, ["c9", "c10"],
                      id="score_before_cost"),
-        pytest.param({}, {}, ["c1", "c2"], id="id"),
+        pytest.param({}, {}, ["c9", "c10"], id="id"),
     ],
 )  # fmt: skip
 def test_a_tie_is_broken(
     first: dict[str, Any], second: dict[str, Any], expected: list[str]
 ) -> None:
-    one = build_assessment("c1", rows=[(1,)], **first)
-    two = build_assessment("c2", rows=[(2,)], **second)
+    one = build_assessment("c9", rows=[(1,)], **first)
+    two = build_assessment("c10", rows=[(2,)], **second)
     assert order(vote([one, two], 2)) == expected
     assert order(vote([two, one], 2)) == expected
 
