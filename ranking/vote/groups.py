@@ -192,20 +192,21 @@ def _list_wider(
 
     The others are one reading, or have a column in common.
     """
-    known = [
-        (each, each.display.shown, result)
+    known = {
+        (each.form, each.display.shown): result
         for each in assessments
         if (result := each.result) is not None
         and not result.truncated
         and len(each.display.shown) == len(result.columns)
-    ]
-    for wide, shown, result in known:
+    }
+    for (wide, shown), result in known.items():
         found = []
-        for narrow, fewer, _ in known:
+        for fewer in dict.fromkeys(names for _, names in known):
             more = {at for at, name in enumerate(shown) if name and name not in fewer}
-            is_wider = more and any(fewer) and len(shown) - len(more) == len(fewer)
-            if is_wider and forms.find(_leave_out(result, more)) == narrow.form:
-                found.append((narrow.form, more, frozenset(fewer)))
+            if more and any(fewer) and len(shown) - len(more) == len(fewer):
+                form = forms.find(_leave_out(result, more))
+                if (form, fewer) in known:
+                    found.append((form, more, frozenset(fewer)))
         least = [each for each in found if not any(other[2] < each[2] for other in found)]
         if not least or (
             not frozenset.intersection(*(fewer for _, _, fewer in least)) - {""}
@@ -215,7 +216,7 @@ def _list_wider(
         for form, more, _ in found:
             for name in {shown[at] for at in more}:
                 others = {at for at in more if shown[at] != name}
-                yield _Link(wide.form, form, forms.find(_leave_out(result, others)), name)
+                yield _Link(wide, form, forms.find(_leave_out(result, others)), name)
 
 
 def _leave_out(result: ResultSet, positions: Collection[int]) -> list[tuple[object, ...]]:
