@@ -15,8 +15,9 @@ from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
 from ranking.query import ColumnUse, Query, find_output
 
-# A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
-_FEWEST_DECIMALS = 2
+# A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0. The
+# comparison of results rounds to the most.
+_FEWEST_DECIMALS, _MOST_DECIMALS = 2, 4
 # What stands for any figure by which the rows are the first.
 _RANKED = "*"
 
@@ -48,7 +49,7 @@ def _list_shown(query: Query, select: exp.Select) -> Iterator[str]:
 
 
 def _find_digits(select: exp.Select) -> int | None:
-    """The fewest decimals of an output that is rounded; None if none is, or to too few."""
+    """The fewest decimals of an output that is rounded; None if none is, or to too few or many."""
     decimals = []
     for output in select.expressions:
         rounded = output.unalias()
@@ -58,7 +59,7 @@ def _find_digits(select: exp.Select) -> int | None:
                 int(count.name) if isinstance(count, exp.Literal) and count.is_int else 0
             )
     fewest = min(decimals, default=0)
-    return fewest if fewest >= _FEWEST_DECIMALS else None
+    return fewest if _FEWEST_DECIMALS <= fewest <= _MOST_DECIMALS else None
 
 
 def _find_periods(select: exp.Select) -> tuple[tuple[int, str], ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.results.cell_values import normalize_value
@@ -58,9 +57,9 @@ def _are_whole(result: ResultSet) -> bool:
     is_only = len(result.columns) == 1
     return bool(result.rows) and any(
         all(
-            isinstance(cell, int | float | Decimal)
+            isinstance(cell, int | float)
             and (cell == 100 or (is_only and (cell == 1 or cell > 100)))
-            for cell in column
+            for cell in map(normalize_value, column)
         )
         for column in zip(*result.rows, strict=True)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -175,6 +176,7 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
         ("What share of the orders is open?", [(1,)], {"whole_shares": 1.0}),
         ("What share of the orders is open?", [(560.5,)], {"whole_shares": 1.0}),
         ("What share of the orders is open?", [(41.5,)], {}),
+        ("What share of the orders is open?", [(Decimal("NaN"),)], {}),
         ("How many orders are there?", [(100,)], {}),
         ("What is the name of all customers?", [("a", 1)], {"width_differs": 1.0}),
         ("Show the top 2 names.", [("a",), ("b",)], {}),

@@ -236,6 +236,7 @@ BY_COUNT = RANKED.format("d.name, COUNT(*) AS n", "n")
         (PLAIN, (KEYS, KEYS.replace("COUNT(*)", "SUM(pay)")), [0, 1]),
         (PLAIN, ("SELECT AVG(pay) FROM staff", "SELECT ROUND(AVG(pay), 2) FROM staff"), [0, 0]),
         (PLAIN, ("SELECT AVG(pay) FROM staff", "SELECT ROUND(AVG(pay)) FROM staff"), [0, 1]),
+        (PLAIN, ("SELECT 1e15 + 0.5", "SELECT ROUND(pay, 15) FROM staff"), [0, 1]),
         (PLAIN, ("SELECT name FROM staff", "SELECT * FROM staff"), [0, 0]),
         (PLAIN, ("SELECT name FROM staff", "SELECT name, pay FROM staff WHERE pay > 2"), [0, 1]),
         (PLAIN, tuple(f"SELECT name{more} FROM staff" for more in ("", ", id", ", pay")), [0] * 3),
