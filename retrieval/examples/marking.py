@@ -8,7 +8,7 @@ the whole value has to vary: nothing else of the query may mean it, and stay as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -26,6 +26,8 @@ _Type: TypeAlias = Literal["integer", "number", "text", "date"]
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _DATE_PARTS = frozenset(("year", "quarter", "month", "week", "day"))
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Each is looked for in the whole query, and in the whole question.
+_MOST_VALUES = 50
 # Columns that are called like those of many other tables.
 _GENERIC = frozenset(("name", "title", "code", "label"))
 
@@ -63,9 +65,13 @@ def propose_parameters(question: str, sql: str, catalog: Catalog) -> Proposal:
         places.setdefault(_read_value(literal), []).append((compared, literal))
     found: list[ProposedParameter] = []
     withheld: dict[str, str] = {}
-    for value, ones in places.items():
-        taken = {each.name for each in found}
-        proposed = _propose(value, ones, tree, question, catalog, taken)
+    texts = {literal.name for literal in tree.find_all(exp.Literal)}
+    said = {text for text in texts if _compile(text).search(question)}
+    for at, (value, ones) in enumerate(places.items()):
+        proposed: ProposedParameter | str = "the query holds too many values"
+        if at < _MOST_VALUES:
+            taken = {each.name for each in found}
+            proposed = _propose(value, ones, tree, question, said, catalog, taken)
         if isinstance(proposed, ProposedParameter):
             found.append(proposed)
         else:
@@ -80,13 +86,14 @@ def _propose(
     ones: Sequence[tuple[exp.Expr, exp.Expr]],
     tree: exp.Expr,
     question: str,
+    said: Container[str],
     catalog: Catalog,
     taken: set[str],
 ) -> ProposedParameter | str:
     """The value, wherever it is compared, as a parameter, or why it is none."""
-    said = [match[0] for match in _compile(value).finditer(question)]
-    if len(said) != 1:
-        return f"the question {'says it more than once' if said else 'does not write it so'}"
+    phrases = [match[0] for match in _compile(value).finditer(question)]
+    if len(phrases) != 1:
+        return f"the question {'says it more than once' if phrases else 'does not write it so'}"
     kinds = {_describe(*one, catalog) for one in ones}
     # What is compared with several columns is not one parameter.
     names = {_choose_name(compared, taken) for compared, _ in ones}
@@ -96,9 +103,9 @@ def _propose(
     parameter = _build(value, *kind) if kind else None
     if parameter is None:
         return "no column is compared with it as it is"
-    if _is_elsewhere(value, [literal for _, literal in ones], tree, question):
+    if _is_elsewhere(value, [literal for _, literal in ones], tree, said):
         return "another part of the query holds it, or may follow from it"
-    return ProposedParameter(names.pop(), said[0], parameter)
+    return ProposedParameter(names.pop(), phrases[0], parameter)
 
 
 def mark_parameters(
@@ -137,14 +144,16 @@ def _read_value(node: exp.Expr) -> str:
     return node.name if isinstance(node, exp.Literal) else ""
 
 
-def _is_elsewhere(value: str, literals: Sequence[exp.Expr], tree: exp.Expr, question: str) -> bool:
+def _is_elsewhere(
+    value: str, literals: Sequence[exp.Expr], tree: exp.Expr, said: Container[str]
+) -> bool:
     """Whether anything but these literals holds the value, or may follow from it.
 
-    It may if the question does not say it: a date, beside a number or a date, and whatever is
+    It may if the question has not ``said`` it: a date, beside a number or a date, and whatever is
     compared with the same column or part of a date.
 
     >>> tree = parse_one("SELECT 1 AS in_2023 FROM o WHERE year = 2023", "postgres")
-    >>> _is_elsewhere("2023", list(tree.find_all(exp.EQ)), tree, "Of 2023?")
+    >>> _is_elsewhere("2023", list(tree.find_all(exp.EQ)), tree, {"2023"})
     True
     """
     own = {id(leaf) for literal in literals for leaf in literal.walk()}
@@ -158,7 +167,7 @@ def _is_elsewhere(value: str, literals: Sequence[exp.Expr], tree: exp.Expr, ques
             continue
         if held.search(text):
             return True
-        if not isinstance(leaf, exp.Literal) or _compile(text).search(question):
+        if not isinstance(leaf, exp.Literal) or text in said:
             continue
         if (is_number and _DAY.match(text)) or named & _name_compared(leaf):
             return True

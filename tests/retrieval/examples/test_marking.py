@@ -35,6 +35,14 @@ def test_values_that_a_column_is_compared_with_are_proposed_or_it_is_told_why_no
     assert mark_parameters(case.title, case.before, found, SHOP.dialect).ask() == case.title
 
 
+def test_values_of_a_query_with_very_many_are_not_all_looked_for() -> None:
+    values = list(map(str, range(100, 500)))
+    sql = f"SELECT 1 FROM t WHERE {' OR '.join(f'e = {value}' for value in values)}"
+    offered, withheld = propose_parameters(" ".join(values), sql, SHOP)
+    assert len(offered) == 50
+    assert [reason for _, reason in withheld] == ["the query holds too many values"] * 350
+
+
 async def give(
     shop: Shop, *parameters: str, principal: Principal = BOSS, silent: bool = False
 ) -> FeedbackReceipt:
