@@ -20,7 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.generator import Generator
 
 from nl2sql.sql.nodes import list_selects
-from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.parsing import read_tree, write_tree
 from ranking.query import find_output
 from ranking.table_roles import name_roles
 
@@ -105,7 +105,7 @@ def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
     told = {name for name, value in tree.args.items() if value}
     is_distinct_on = told and tree.args.get("distinct") and tree.args["distinct"].args.get("on")
     if not isinstance(tree, exp.Select) or not told <= _TOLD or is_distinct_on:
-        return [_shorten(tree.sql(write.dialect, comments=False))]
+        return [_shorten(write_tree(tree.copy(), type(write.dialect)))]
     groups, measures = _list_outputs(write, tree)
     clauses = [_show_outputs(tree, groups, measures)]
     if sources := _list_sources(tree):

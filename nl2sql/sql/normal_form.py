@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.names import enquote, quote_literal
 from nl2sql.sql.nodes import find_all, read_identifier
-from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.parsing import read_tree, write_tree
 from nl2sql.sql.scopes import find_name, find_outer, list_sources
 
 
@@ -242,7 +242,7 @@ _REMEMBERED = 8192
 
 @lru_cache(_REMEMBERED)
 def normal_form(sql: str, dialect: str = "postgres") -> str:
-    """The form of a query; if it does not parse, the text with its white space folded.
+    """The form of a query; of what sqlglot cannot read or write, the text without extra spaces.
 
     >>> normal_form("select T1.A from T as T1 -- note") == normal_form("SELECT a FROM t")
     True
@@ -256,6 +256,6 @@ def normal_form(sql: str, dialect: str = "postgres") -> str:
             for identifier in find_all(folded, exp.Identifier):
                 if not identifier.args.get("quoted"):
                     identifier.set("this", str(identifier.this).lower())
-            return folded.sql(dialect, comments=False, copy=False)
+            return write_tree(folded, dialect)
     except (SqlglotError, RecursionError):
         return " ".join(sql.split())

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.postgres import Postgres
-from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -162,6 +162,17 @@ def read_tree(sql: str, dialect: str) -> exp.Expr:
     The normal form, lint, score, autocorrect and the wording all read the same texts.
     """
     return parse_one(sql, dialect)
+
+
+def write_tree(tree: exp.Expr, dialect: Reader) -> str:
+    """The tree as SQL without comments. It may be changed: give a copy of a shared one.
+
+    Raises SqlglotError, also for what sqlglot reads but cannot write, as DuckDB's DATETIME(day).
+    """
+    try:
+        return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
+    except _DEFECTS as error:
+        raise ParseError("It cannot be written.") from error
 
 
 def describe_parse_error(error: SqlglotError | RecursionError) -> str:

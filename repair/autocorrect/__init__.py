@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.errors import SqlglotError
 
-from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.parsing import read_tree, write_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.join_conditions import join_keys
 from repair.autocorrect.missing_tables import neighbour_columns
@@ -70,16 +69,6 @@ def autocorrect_query(
                 break
         if not used:
             return None
-        written = write_query(tree, context.dialect)
+        return Corrected(write_tree(tree, context.dialect), tuple(used))
     except (SqlglotError, RecursionError):
         return None
-    return Corrected(written, tuple(used)) if written else None
-
-
-def write_query(tree: exp.Expr, dialect: str) -> str:
-    """The query as SQL; empty if sqlglot cannot render it."""
-    try:
-        return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
-    except AttributeError:
-        # sqlglot fails like this if a function lacks an argument, as in DATETIME(day).
-        return ""

@@ -14,9 +14,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.normal_form import normal_form
-from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.parsing import read_tree, write_tree
 from nl2sql.types import Plan, SchemaContext
-from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS
 from repair.derive.compared_values import compared_values
@@ -134,7 +133,6 @@ def _derive_all(
 def _apply(rule: Rule, original: Original) -> Iterator[str]:
     try:
         for tree in rule(original):
-            if written := write_query(tree, original.visible.dialect):
-                yield written
+            yield write_tree(tree, original.visible.dialect)
     except (SqlglotError, RecursionError):
         return

@@ -43,9 +43,16 @@ def test_sqlite_and_duckdb_compare_names_without_case() -> None:
         assert left == normal_form("SELECT t.NAME FROM t", dialect)
 
 
-def test_a_query_too_deep_to_parse_still_has_a_form() -> None:
-    deep = f"SELECT {'(' * 2000}1{')' * 2000}"
-    assert normal_form(f"{deep}  ") == deep
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT {'(' * 2000}1{')' * 2000}",
+        "WITH x AS (SELECT DATETIME(day) FROM t) SELECT 1 FROM x",
+    ],
+    ids=["too deep to read", "not to be written"],
+)
+def test_what_sqlglot_cannot_read_or_write_still_has_a_form(sql: str) -> None:
+    assert normal_form(f"{sql}  ", "duckdb") == sql
 
 
 @pytest.mark.parametrize(
