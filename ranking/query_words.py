@@ -186,7 +186,7 @@ def _list_tables(select: exp.Select) -> dict[str, str]:
     return {
         source.alias_or_name.lower(): source.name
         for source in _list_sources(select)
-        if isinstance(source, exp.Table)
+        if isinstance(source, exp.Table) and source.name
     }
 
 
@@ -196,7 +196,7 @@ def _list_named(select: exp.Select) -> set[str]:
 
 
 def _name_source(write: Generator, source: exp.Expr) -> str:
-    if not isinstance(source, exp.Table):
+    if not isinstance(source, exp.Table) or not source.name:
         return str(write.sql(source))
     select = source.find_ancestor(exp.Select)
     role = select.meta[_ROLES].get(source.alias_or_name.lower()) if select else ""
@@ -243,7 +243,9 @@ def _write_column(write: Generator, column: exp.Column) -> str:
     if not isinstance(select, exp.Select) or not column.table:
         return name
     is_alone = len(_list_sources(select)) < 2
-    owner = select.meta[_OWNERS].get(column.table.lower(), "" if is_alone else f"{column.table}.")
+    owner = select.meta.get(_OWNERS, {}).get(
+        column.table.lower(), "" if is_alone else f"{column.table}."
+    )
     return f"{owner}{name}"
 
 
