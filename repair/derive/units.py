@@ -13,6 +13,7 @@ from nl2sql.sql.nodes import find_all
 from nl2sql.units import find_unit
 from repair.autocorrect.select_scopes import SelectScope
 from repair.derive.original import Original
+from repair.derive.outputs import asked_rounding
 
 # Unit of time in the singular → how many seconds it has.
 _SECONDS = {"millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
@@ -112,7 +113,8 @@ def _convert_figures(original: Original) -> Iterator[exp.Expr]:
         # SQLite and PostgreSQL divide by the types, which the decimals say.
         kind, types = (exp.Div, {"typed": True}) if wanted > own else (exp.Mul, {})
         draft.of(whole).replace(kind(this=figure.copy(), expression=by, **types))
-        yield draft.tree
+        converted = Original(draft.tree, original.visible, original.question)
+        yield next(asked_rounding(converted), draft.tree)
 
 
 def _climb(figure: exp.Expr) -> exp.Expr:
