@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from repair.autocorrect.names import build_date_part
 from repair.derive.original import Original
 
 _DAYS = frozenset({"date", "timestamp"})
+_SAID = frozenset({"date", "day", "time", "year"})
 # Words of names that say nothing, or that questions say of other things.
 _PLAIN = frozenset(
     """a at by current date datetime day dt first from in last month next of on the time
@@ -54,6 +56,10 @@ def _find_meant(original: Original, table: Table, own: Column) -> Column | None:
     kinds = {it.name: find_kind(it.type, original.visible.dialect) for it in table.columns}
     is_year = kinds[own.name] in NUMBERS and "year" in split_words(own.name)
     if not (is_year or kinds[own.name] in _DAYS) or _is_said(original, own, plain, stem=_STEM):
+        return None
+    # "Order date" names it, whatever the table is called.
+    words, said = set(split_words(own.name)) - _PLAIN, split_words(original.question)
+    if any(one in words and other in _SAID for one, other in pairwise(said)):
         return None
     days = [it for it in table.columns if kinds[it.name] in _DAYS]
     named = [it for it in days if _is_said(original, it, plain)]
