@@ -20,7 +20,7 @@ from execution.policies.parameters import (
 from execution.policies.policy_file import Policy
 from execution.policies.row_level_security.blocks import check_name
 from execution.policies.rules import Rules, TableRule, build_rules
-from execution.policies.views import expand_view
+from execution.policies.views import expand_view, list_tables
 from execution.policies.wrappers import Wrapper, build_wrapper
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
@@ -31,18 +31,25 @@ _MOST_WRAPPERS = 10_000
 
 
 class RoleView:
-    """What a set of roles sees together, for any principal that has them."""
+    """What a set of roles sees together, for any principal that has them.
 
-    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog) -> None:
-        self._roles = roles
+    ``shown`` names what an assistant shows of it.
+    """
+
+    def __init__(
+        self, roles: tuple[Rules, ...], catalog: Catalog, shown: NameResolver | None = None
+    ) -> None:
+        self.roles = roles
         self._whole = catalog
         self.catalog = _restrict(catalog, roles)
         self.resolver = NameResolver(self.catalog, catalog)
+        self._shown = shown or self.resolver
         self.restricted = len(self.catalog.tables) < len(catalog.tables) or not all(
             any(table.qualified in rules and rules[table.qualified].is_whole for rules in roles)
             for table in catalog.tables
         )
         self._wrappers: dict[tuple[str, frozenset[str] | None], Wrapper] = {}
+        self._leaving_out: dict[str, bool] = {}
 
     @cached_property
     def open_columns(self) -> frozenset[str]:
@@ -52,7 +59,7 @@ class RoleView:
         """
         return frozenset(
             f"{qualified}.{column.name}"
-            for rules in self._roles
+            for rules in self.roles
             for qualified, rule in rules.items()
             if rule.shows_every_row
             for column in rule.columns
@@ -61,7 +68,7 @@ class RoleView:
 
     def rules_of(self, qualified: str) -> tuple[TableRule, ...]:
         """The rules of a table, one for each role that sees it."""
-        return tuple(rules[qualified] for rules in self._roles if qualified in rules)
+        return tuple(rules[qualified] for rules in self.roles if qualified in rules)
 
     def masked_columns(self, qualified: str) -> frozenset[str]:
         """The columns that a role masks, unless another role shows them in every row."""
@@ -78,15 +85,29 @@ class RoleView:
         if wrapper is None:
             wrapper = build_wrapper(
                 qualified,
-                self._roles,
+                self.roles,
                 self._whole,
                 columns=columns,
                 expand=lambda table: expand_view(table, self.resolver, self.wrap),
+                fenced=self.leaves_out(qualified),
             )
             if len(self._wrappers) > _MOST_WRAPPERS:
                 self._wrappers.clear()
             self._wrappers[key] = wrapper
         return wrapper
+
+    def leaves_out(self, qualified: str) -> bool:
+        """Whether a view may read rows or values that nothing else shows to these roles."""
+        if qualified not in self._leaving_out:
+            # Until more is known: a view may read itself.
+            self._leaving_out[qualified] = True
+            table = self._whole.table(qualified)
+            assert table is not None
+            self._leaving_out[qualified] = table.kind == "view" and (
+                any(rule.shared for rule in self.rules_of(qualified))
+                or any(map(self.leaves_out, list_tables(table, self._shown) or [qualified]))
+            )
+        return self._leaving_out[qualified]
 
     def wrap(self, source: Source) -> Wrapper:
         """The wrapper for what a query uses of a physical table."""

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 
 from execution.name_resolution.scopes import NameResolver
 from execution.policies.access import Access, CompiledPolicy, RoleView
+from execution.policies.rules import TableRule
 from nl2sql.catalog import Catalog
 from nl2sql.errors import PolicyError
 from nl2sql.settings.database import AssistantSettings
@@ -27,7 +28,7 @@ class AssistantView:
         self.whole = whole
         self._patterns = assistant.tables or ("*",)
         # By what a set of roles sees, as each has one visible catalog.
-        self._parts: dict[RoleView | None, tuple[Catalog, NameResolver]] = {}
+        self._parts: dict[RoleView | None, tuple[Catalog, NameResolver, RoleView | None]] = {}
         names = [table.qualified for table in whole.catalog.tables]
         unmatched = [
             pattern
@@ -51,8 +52,22 @@ class AssistantView:
         part = self._parts.get(access.view)
         if part is None:
             catalog = self.show(access.catalog)
-            part = self._parts[access.view] = (catalog, NameResolver(catalog, whole.catalog))
-        return replace(access, catalog=part[0], resolver=part[1])
+            resolver = NameResolver(catalog, whole.catalog)
+            part = (catalog, resolver, self._build_view(access, resolver))
+            self._parts[access.view] = part
+        return replace(access, catalog=part[0], resolver=part[1], view=part[2])
+
+    def _build_view(self, access: Access, shown: NameResolver) -> RoleView | None:
+        """Without a policy a view is needed only where barriers are."""
+        if len(shown.catalog.tables) == len(access.catalog.tables):
+            return access.view
+        if access.view is not None:
+            return RoleView(access.view.roles, self.whole.catalog, shown)
+        every = {each.qualified: TableRule(each, each.columns) for each in access.catalog.tables}
+        view = RoleView((every,), access.catalog, shown)
+        return (
+            view if any(view.leaves_out(each.qualified) for each in shown.catalog.tables) else None
+        )
 
     def show(self, catalog: Catalog) -> Catalog:
         """The part of ``catalog`` that the assistant shows."""

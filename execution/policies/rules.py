@@ -37,7 +37,7 @@ class TableRule:
 
     table: Table
     columns: tuple[Column, ...]
-    masks: frozenset[str]
+    masks: frozenset[str] = frozenset()
     filter: exp.Expr | None = None
     inherits: ForeignKey | None = None
     path: tuple[ForeignKey, ...] = ()

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from execution.allowlists import load_allowlist
 from execution.guard_dialects import parse_statements, render_sql
-from execution.name_resolution.scopes import NameResolver, Source, Unresolved
+from execution.name_resolution.scopes import NameResolver, Resolution, Source, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_groups
 from execution.policies.wrappers import Wrapper
@@ -30,6 +31,29 @@ def expand_view(
 
     Raises Unresolved if it cannot be read, or reads what ``resolver`` does not show.
     """
+    tree, found = _read_query(view, resolver)
+    wrappers: list[Wrapper] = []
+    for node, _, source in found.tables:
+        wrapper = wrap(source)
+        replace_table(node, wrapper.text)
+        wrappers.append(wrapper)
+    complete_groups(found, resolver)
+    return render_sql(tree, resolver.dialect), wrappers
+
+
+def list_tables(view: Table, resolver: NameResolver) -> list[str]:
+    """The tables that the view reads; none if it reads, or may read, what ``resolver`` hides."""
+    try:
+        tree, found = _read_query(view, resolver)
+    except Unresolved:
+        return []
+    allowed = load_allowlist(resolver.dialect).functions
+    # A function of one's own may read anything.
+    calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
+    return [] if calls - allowed else [table.qualified for _, table, _ in found.tables]
+
+
+def _read_query(view: Table, resolver: NameResolver) -> tuple[exp.Query, Resolution]:
     name = view.qualified
     try:
         statements = parse_statements(view.definition, resolver.dialect)
@@ -40,19 +64,13 @@ def expand_view(
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
     found = resolve_names(tree, list(find_all(tree, exp.Expr)), resolver)
+    if any(table.qualified == name for _, table, _ in found.tables):
+        raise Unresolved("unexplained_table", name, f"The view {name} reads itself.")
     if resolver.dialect == "postgres":
         for node, table, _ in found.tables:
             qualify_table(node, table)
         _check_meaning(view, render_sql(tree, resolver.dialect), resolver)
-    wrappers: list[Wrapper] = []
-    for node, table, source in found.tables:
-        if table.qualified == name:
-            raise Unresolved("unexplained_table", name, f"The view {name} reads itself.")
-        wrapper = wrap(source)
-        replace_table(node, wrapper.text)
-        wrappers.append(wrapper)
-    complete_groups(found, resolver)
-    return render_sql(tree, resolver.dialect), wrappers
+    return tree, found
 
 
 def _check_meaning(view: Table, text: str, resolver: NameResolver) -> None:

@@ -2,8 +2,8 @@
 
 ``OFFSET 0`` is a security barrier: no planner moves a condition of the outer query past it. So
 ``1 / (salary - 777)`` is never computed on a row that the filter removes, and neither an error nor
-the time taken reveals such a row. Without a filter only a view that is shared needs one: a planner
-moves conditions into it, to rows that it does not show.
+the time taken reveals such a row. Without a filter a view needs one if it reads what nothing else
+shows: a planner moves conditions into it, to rows that it leaves out.
 
 PostgreSQL's planner evaluates conditions while planning, on values that ANALYZE sampled from the
 table, hidden ones among them: ``name ILIKE 'hida\\'`` fails if a sampled value begins so. It finds
@@ -60,11 +60,12 @@ def build_wrapper(
     *,
     columns: frozenset[str] | None = None,
     expand: ViewExpander,
+    fenced: bool,
 ) -> Wrapper:
     """The wrapper of a table for principals with ``roles`` (those that see it, at least one).
 
     ``catalog`` is the whole one, also with what no role sees. ``columns`` are those that are
-    needed, as the catalog spells them; None means all.
+    needed, as the catalog spells them; None means all. ``fenced`` demands a barrier.
 
     A row is visible if one of the roles sees it; a value if one of those that see the row shows it.
     """
@@ -96,13 +97,13 @@ def build_wrapper(
         reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
     where = f" WHERE {condition}" if condition else ""
     text = f"SELECT {outputs} FROM {source} AS {alias}{where}{order}"
-    is_fenced = condition or any(each.shared and each.table.kind == "view" for each in chosen)
-    if is_fenced and dialect == "postgres":
+    fenced = fenced or bool(condition)
+    if fenced and dialect == "postgres":
         # From the same table, so that every column keeps its exact type.
         first = f"({text})" if order else text
         text = f"{first} UNION ALL SELECT {outputs} FROM {source} AS {alias} WHERE FALSE"
     # Without a limit SQLite leaves out the order.
-    if is_fenced or (order and dialect == "sqlite"):
+    if fenced or (order and dialect == "sqlite"):
         text += f" {_BARRIER[dialect]}"
     return Wrapper(text, name_slots(condition), reads)
 

@@ -32,10 +32,15 @@ def trust(
     return GuardedQuery(database, sql, tables, functions=functions, **options)
 
 
-SECOND_PART = re.compile(r" UNION ALL SELECT (?:(?! UNION ALL ).)*? WHERE FALSE(?= OFFSET 0)")
-"""The set operation of the security barrier on PostgreSQL."""
+_SECOND_PART = re.compile(r" UNION ALL SELECT (?:(?! UNION ALL ).)*? WHERE FALSE(?= OFFSET 0)")
+
+
+def remove_half(query: GuardedQuery) -> GuardedQuery:
+    """The query without the set operations of its security barriers, which PostgreSQL needs."""
+    sql = _SECOND_PART.sub("", query.sql)
+    return query if sql == query.sql else remove_half(replace(query, sql=sql))
 
 
 def remove_barrier(query: GuardedQuery) -> GuardedQuery:
     """The query without its security barriers, which the guard never makes."""
-    return replace(query, sql=re.sub(r"( LIMIT -1)? OFFSET 0", "", SECOND_PART.sub("", query.sql)))
+    return replace(query, sql=re.sub(r"( LIMIT -1)? OFFSET 0", "", remove_half(query).sql))
