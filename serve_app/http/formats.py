@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from urllib.parse import quote
 
 from execution.results.exports import render_csv, render_markdown, render_xlsx
@@ -105,10 +104,14 @@ def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
     ranges = [_read_range(text) for text in accept.split(",") if text.strip()] or [("*/*", 1.0)]
     left = [each for each in offered if (each, 0.0) not in ranges]
     for wanted, quality in sorted(ranges, key=lambda each: (-each[1], each[0].count("*"))):
-        found = [each for each in left if quality and fnmatchcase(each, wanted)]
+        found = [each for each in left if quality and wanted in _list_ranges(each)]
         if found:
             return found[0]
     return None
+
+
+def _list_ranges(media_type: str) -> tuple[str, ...]:
+    return media_type, f"{media_type.partition('/')[0]}/*", "*/*", "*"
 
 
 def _read_range(text: str) -> tuple[str, float]:

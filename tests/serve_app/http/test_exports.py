@@ -63,7 +63,7 @@ async def post(
         ("text/*;q=0.3, text/markdown;q=0.7, application/json;q=0.5", "text/markdown"),
         ("text/csv;q=0, text/*", "text/markdown"),
         ("*/*;q=0", None),
-        ("image/*, nonsense", None),
+        ("image/*, nonsense, [a-z]*/c?v", None),
         ("text/csv;q=nonsense", "text/csv"),
         ("text/csv;q=0.5, text/markdown;q=7", "text/markdown"),
     ],
