@@ -23,7 +23,12 @@ _RANKED = "*"
 
 
 def read_display(query: Query) -> Display:
-    """The display of a single SELECT; that of anything else is unknown."""
+    """The display of a single SELECT; that of anything else is unknown.
+
+    >>> from ranking.query import read_query
+    >>> read_display(read_query("SELECT MAP {1: a} FROM t", "duckdb")).shown
+    ('MAP {1: a}',)
+    """
     select = query.tree
     if not isinstance(select, exp.Select):
         return Display()
@@ -40,7 +45,7 @@ def _list_shown(query: Query, select: exp.Select) -> Iterator[str]:
             yield query.name_values(use) if use is not None else ""
         elif not shown.is_star:
             is_figure = shown.find(exp.AggFunc, exp.Window) is not None
-            yield _RANKED if at in ranked else "" if is_figure else shown.sql()
+            yield _RANKED if at in ranked else "" if is_figure else shown.sql(query.dialect)
         else:
             for alias, source in query.sources(select).items():
                 if isinstance(source, Table) and shown.text("table").lower() in ("", alias):

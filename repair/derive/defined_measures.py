@@ -92,20 +92,21 @@ def _uses(original: Original, definition: Definition) -> bool:
     wanted = [parse_one(definition.expression, dialect)] if definition.expression else []
     if definition.condition:
         wanted += list_conjuncts(parse_one(definition.condition, dialect))
-    kinds, written = tuple({type(node) for node in wanted}), set(map(_write_bare, wanted))
+    kinds = tuple({type(node) for node in wanted})
+    written = {_write_bare(node, dialect) for node in wanted}
     return any(
-        written <= {_write_bare(node) for node in find_all(scope.select, *kinds)}
+        written <= {_write_bare(node, dialect) for node in find_all(scope.select, *kinds)}
         for scope in original.scopes
     )
 
 
-def _write_bare(node: exp.Expr) -> str:
+def _write_bare(node: exp.Expr, dialect: str) -> str:
     """Its SQL, without the qualifiers of columns."""
     copy = node.copy()
     for column in list(find_all(copy, exp.Column)):
         column.set("table", None)
         column.set("db", None)
-    return copy.sql()
+    return copy.sql(dialect)
 
 
 def _compose(original: Original, measures: Sequence[Definition]) -> exp.Select | None:
@@ -158,7 +159,8 @@ def _list_kept(original: Original, scope: SelectScope, query: exp.Select) -> Ite
         for node in query.find_all(exp.Table)
         if (table := original.visible.find_table(node)) is not None
     }
-    known = {part.sql() for part in _list_conditions(query)}
+    dialect = original.visible.dialect
+    known = {part.sql(dialect) for part in _list_conditions(query)}
     for part in _list_conditions(scope.select):
         copy = part.copy()
         columns = list(zip(part.find_all(exp.Column), copy.find_all(exp.Column), strict=True))
@@ -172,7 +174,7 @@ def _list_kept(original: Original, scope: SelectScope, query: exp.Select) -> Ite
             renamed.set("table", exp.to_identifier(names[table.qualified]))
             renamed.set("db", None)
         else:
-            if copy.sql() not in known:
+            if copy.sql(dialect) not in known:
                 yield _enclose(copy)
 
 
