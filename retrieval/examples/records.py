@@ -58,7 +58,7 @@ _NUMBER = re.compile(
     r"|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
-_SENTENCE_START = re.compile(r"(?:\A|[.?!:])\W*\Z")
+_SENTENCE_END = re.compile(r"[.?!:]")
 _WORD = re.compile(r"\[(?:value|number|date|name)\]|[^\W_][\w&'\u2019-]*")
 _TITLE_SHARE = 0.7
 # Capitalised words that are not names.
@@ -125,9 +125,13 @@ def _find_phrase(phrase: str) -> re.Pattern[str]:
 
 def _mask_names(text: str) -> str:
     """Replaces runs of capitalised words, except at the start of a sentence."""
-    words = [
-        word for word in _WORD.finditer(text) if not _SENTENCE_START.search(text[: word.start()])
-    ]
+    words: list[re.Match[str]] = []
+    before = 0
+    for word in _WORD.finditer(text):
+        between = text[before : word.start()].rpartition("_")[2]
+        if not _SENTENCE_END.search(between) and len(between) < word.start():
+            words.append(word)
+        before = word.end()
     plain = [word.group() for word in words if not word.group().startswith("[")]
     # In a title, or in a text in capitals, capitals do not mark names.
     if sum(word[0].isupper() for word in plain) > _TITLE_SHARE * len(plain):

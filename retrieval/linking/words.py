@@ -83,14 +83,15 @@ class QuestionWords:
 
         Only words of the question that are not in ``vocabulary`` are considered.
         """
-        known = set(vocabulary)
+        # In its order, so that of words equally near the same one is always found.
+        known = dict.fromkeys(vocabulary)
         found: dict[str, NearWord] = {}
         for word, text in self.compounds.items():
             if word in known:
                 found[word] = NearWord(text, 1.0, "name")
         unknown = [word for word in self.words if word not in known]
         for word in unknown:
-            for other in related_words(word) & known:
+            for other in related_words(word) & known.keys():
                 found.setdefault(other, NearWord(self.words[word], _RELATED, "synonym"))
         unknown = [word for word in unknown if len(word) >= _SHORTEST_TYPO]
         if not unknown:

@@ -88,6 +88,7 @@ class TableNames:
                     found[table] = min(1.0, similarity) / sqrt(len(self._tables[name]))
         return found
 
-    def _list_names(self, words: Iterable[str]) -> set[Name]:
-        """The names with at least one of the words."""
-        return {name for word in words for name in self._names_with.get(word, ())}
+    def _list_names(self, words: Iterable[str]) -> list[Name]:
+        """The names with at least one of the words, in the order of their tables."""
+        found = {name for word in words for name in self._names_with.get(word, ())}
+        return sorted(found, key=self._tables.__getitem__)

@@ -143,6 +143,11 @@ def test_columns_of_dates_and_times_are_known_by_their_types(
         ("state", ["date", "stage"], {}),
         ("custmer", ["bustmer"], {}),
         ("source", ["course"], {}),
+        (
+            "invoixe",
+            ["invoice", "invoise", "invoide", "invoime", "invoike", "invoile", "invoibe"],
+            {"invoice": NearWord("invoixe", 0.857, "fuzzy")},
+        ),
     ],
     ids=[
         "typo",
@@ -154,6 +159,7 @@ def test_columns_of_dates_and_times_are_known_by_their_types(
         "short",
         "first_letter",
         "far",
+        "first",
     ],
 )
 def test_words_near_to_a_name(

@@ -35,6 +35,15 @@ def test_a_name_that_many_schemas_have_says_less() -> None:
     assert found == dict.fromkeys(range(4), 0.5)
 
 
+def test_tables_that_are_named_equally_well_come_in_their_order() -> None:
+    kinds = "order invoice shipment contract ticket product supplier warehouse".split()
+    names = build_names(*(f"s.{kind}s" for kind in kinds))
+    named = names.find_named(read_words(", ".join(reversed(kinds))))
+    meant = names.find_meant([BusinessTerm((), ((kind,),)) for kind in reversed(kinds)])
+    assert list(named) == list(range(8))
+    assert list(meant) == list(reversed(range(8)))
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "similarity"),
     [

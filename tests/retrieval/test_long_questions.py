@@ -1,0 +1,28 @@
+"""No question makes the event loop, or the thread that it reads in, wait long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from retrieval.examples.question_items import read_text
+from retrieval.examples.records import mask_question
+from retrieval.linking.words import read_question
+from retrieval.search.catalog_questions import read_request
+from retrieval.search.keywords import read_words
+from retrieval.values.phrases import find_phrases
+from retrieval.vocabulary.terms import find_business_terms
+
+READERS = (mask_question, read_text, find_phrases, read_question, read_words, find_business_terms)
+PARTS = ("Xy?\t", "a. ", "'a", "“a", "1,1", "3 of may ", "headcount ", "a's ", "請", "aB_", "e\u0301")
+
+
+@pytest.mark.parametrize("read", (*READERS, read_request))
+def test_a_long_question_is_read_in_time(read: Callable[[str], object]) -> None:
+    texts = [(part * 4000)[:4000] for part in PARTS]
+    began = time.thread_time()
+    for text in (*texts, "x" + "?" * 1000 + " z" * 1000):
+        read(text)
+    assert time.thread_time() - began < 2
