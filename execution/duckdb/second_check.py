@@ -55,6 +55,10 @@ _VALUES = {
     "ref_type": frozenset({"ASOF", "CROSS", "NATURAL", "POSITIONAL", "REGULAR"}),
     "syntax_type": frozenset({"SINGLE_ARROW"}),
 }
+_INSTEAD = {
+    "columns": "COLUMNS is not allowed: name the columns.",
+    "index": "ARRAY(SELECT x …) is not allowed: write (SELECT list(x) …).",
+}
 _ORDERS = ("ASCENDING", "DESCENDING", "ORDER_DEFAULT")
 # The tree of ORDER BY ALL; elsewhere such a star is COLUMNS(…).
 _ALL: Tree = {
@@ -234,9 +238,7 @@ class _DuckdbReading:
                     continue
             elif _is_empty(value):
                 continue
-            what = f"{kind} with {key} is not allowed."
-            if key == "columns":
-                what = "COLUMNS is not allowed: name the columns."
+            what = _INSTEAD.get(key, f"{kind} with {key} is not allowed.")
             return Violation("node_not_allowed", key, what)
         if kind is None:
             return None

@@ -166,7 +166,7 @@ class SourceFinder:
         name = name or f"\0{len(scope.sources)}"
         if name in scope.sources:
             raise Unresolved(
-                "unexplained_table", name, f"The name {name} stands for two tables here."
+                "unexplained_table", name, f"Two tables are called {name}: give each an alias."
             )
         scope.sources[name] = source
         return source
