@@ -83,6 +83,9 @@ def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
     lines = reader.page.evaluate("navigator.clipboard.readText()").split("\n")
     assert lines[0].split("\t") == ["order_id", "customer", "order_dt", "amt", "status", "is_paid"]
     assert re.fullmatch(r"\d{6}\t.+\t2025-\d\d-\d\d\t\d+\.\d\d\t\w+\t(true|false)", lines[1])
+    write = "([...row]) => import('/page/js/core/files.js').then((it) => it.writeTabs([], [row]))"
+    copied = reader.page.evaluate(write, ["=A(1)", "-1.5e-7", -2, "-1+1", "\n@x", "a=b"])
+    assert copied == "\n'=A(1)\t-1.5e-7\t-2\t'-1+1\t' @x\ta=b"
 
 
 def test_walk_through_cells(reader: Reader) -> None:

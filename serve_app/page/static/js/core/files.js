@@ -7,10 +7,7 @@ import { clean } from "./text.js";
 
 /** Copies a text. Also on plain http, where browsers offer no clipboard interface. */
 export async function copyText(text) {
-  if (navigator.clipboard && isSecureContext) {
-    await navigator.clipboard.writeText(text);
-    return;
-  }
+  if (navigator.clipboard && isSecureContext) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
   field.value = text;
   field.setAttribute("readonly", "");
@@ -24,9 +21,12 @@ export async function copyText(text) {
   }
 }
 
-/** Rows as tab-separated text: exact values, no tabs or line ends inside. */
+/** Text that a spreadsheet would run as a formula; a negative number is none. */
+const FORMULA = /^(?=\s*[-+=@＝＋－＠])(?!-(\d+(\.\d+)?(e[-+]?\d+)?|Infinity)$)/i;
+
+/** Rows as tab-separated text: exact values, no formulas, no tabs or line ends inside. */
 export function writeTabs(columns, rows) {
-  const write = (value) => exact(value).replace(/[\t\r\n]+/g, " ");
+  const write = (value) => exact(value).replace(FORMULA, "'").replace(/[\t\r\n]+/g, " ");
   return [columns.map((column) => write(column.name)), ...rows.map((row) => row.map(write))]
     .map((cells) => cells.join("\t"))
     .join("\n");
