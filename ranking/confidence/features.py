@@ -38,7 +38,7 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
     others = [group.weight for number, group in groups.items() if number != winner.group]
     is_null = "nulls_only" in {term.name for term in winner.score.terms}
     lead = math.log(max(winner.weight, 1e-6) / (max(others, default=0.0) + 1))
-    votes = [group.votes for group in groups.values() if group.votes]
+    votes = [group.votes for group in groups.values() if group.votes and group.result is not None]
     agreeing = winner.votes or (votes[0] if len(votes) == 1 else 0)
     numbers = {
         "agreement": agreeing / ranking.samples,

@@ -23,7 +23,8 @@ def test_the_vote_is_told_in_shares_of_all_samples() -> None:
     found = measure(
         build_assessment("c1", samples=4, rows=[(1,)], score=110.0),
         build_assessment("c2", samples=2, rows=[(2,)], score=90.0),
-        build_assessment("c3", samples=2, diagnostic=build_diagnostic()),
+        build_assessment("c3", samples=1, diagnostic=build_diagnostic()),
+        build_assessment("c4", samples=1, unrun="timeout"),
         samples=8,
     )
     assert found["agreement"] == 0.5
