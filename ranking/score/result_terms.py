@@ -40,12 +40,15 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
 
 
 def _measure_emptiness(result: ResultSet) -> Iterator[Measure]:
-    """A wrong condition finds nothing more often than a correct one does."""
+    """A wrong condition finds nothing more often than a correct one does.
+
+    Cells that were too long to be read are None, and not empty.
+    """
     if not result.rows:
         yield "no_rows", 1.0
-    elif all(cell is None for row in result.rows for cell in row):
+    elif not result.cut and all(cell is None for row in result.rows for cell in row):
         yield "nulls_only", 1.0
-    elif len(result.rows) == 1 and not any(result.rows[0]):
+    elif len(result.rows) == 1 and not any(result.rows[0]) and not result.cut:
         yield "zeros_only", 1.0
 
 

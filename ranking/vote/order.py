@@ -157,6 +157,6 @@ def says_nothing(result: ResultSet | None) -> bool:
 
     A wrong condition finds nothing more often than a correct one does.
     """
-    if result is None:
+    if result is None or result.cut:
         return False
     return len(result.rows) <= 1 and not any(any(row) for row in result.rows)

@@ -21,13 +21,16 @@ from nl2sql.types import (
 )
 from ranking.query import read_candidate
 from ranking.score.points import load_points
+from ranking.score.result_terms import EMPTY_TERMS
 from ranking.score.score import score_candidate, score_result
+from ranking.vote.order import says_nothing
 from tests.fakes import (
     build_assessment,
     build_context,
     build_diagnostic,
     build_guarded,
     build_question,
+    build_result,
 )
 from tests.golden import ARROW, load_cases
 
@@ -193,6 +196,13 @@ def test_the_result_has_terms_of_its_own(
     scored = score_result(question, build_assessment(rows=rows))
     found = {term.name: term.strength for term in scored.terms[1:] if term.name not in GRADUAL}
     assert found == expected
+
+
+def test_a_cell_that_was_too_long_to_be_read_is_not_empty() -> None:
+    result = replace(build_result((None,)), cut=((0, 0),))
+    scored = score_result("Anything?", replace(build_assessment(), result=result))
+    assert not EMPTY_TERMS & {term.name for term in scored.terms}
+    assert not says_nothing(result)
 
 
 @pytest.mark.parametrize(("rows", "stays"), [([("a",)], False), ([], True), ([(0,)], True)])
