@@ -66,8 +66,12 @@ _UP_FIRST = re.compile(
 _DECIMALS = rf"(?P<number>\d|{'|'.join(NUMBER_WORDS)})"
 _ROUNDED = re.compile(
     rf"\bround(?:ed)?\b[^.;?]{{0,30}}?\bto\s+(?:(?:the\s+)?{_DECIMALS}\s+decimals?\b|"
-    r"(?P<whole>(?:the\s+nearest\s+|whole\s+)\w+))",
+    r"(?:the\s+nearest\s+|whole\s+)(?P<unit>\w+))",
     re.IGNORECASE,
+)
+# What is not a whole number of its unit; the last are larger ones.
+_UNITS = {"tenth": 1, "hundredth": 2, "cent": 2, "penny": 2, "thousandth": 3} | dict.fromkeys(
+    ("ten", "hundred", "thousand", "million"), None
 )
 _REVERSED = re.compile(r"\brevers", re.IGNORECASE)
 # Not words of time or rank, whose first is a small number in some data and a large one in others.
@@ -216,8 +220,10 @@ def _read_decimals(question: str) -> int | None:
     >>> questions = "rounded to two decimals", "Round to 1 decimal", "rounded to whole euros", "all"
     >>> [_read_decimals(question) for question in questions]
     [2, 1, 0, None]
+    >>> [_read_decimals(f"rounded to the nearest {unit}") for unit in ("euro", "cent", "thousand")]
+    [0, 2, None]
     """
     found = _ROUNDED.search(question)
     if found is None:
         return None
-    return 0 if found["whole"] else read_number(found["number"])
+    return _UNITS.get(found["unit"].lower(), 0) if found["unit"] else read_number(found["number"])
