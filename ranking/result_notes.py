@@ -104,17 +104,9 @@ def list_negated(query: Query) -> Iterator[ColumnUse]:
 
 
 def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
-    r"""The texts that a known column, or a function of it, must equal or be like.
+    """The texts that a known column, or a function of it, must equal or be like.
 
     Each is a condition on the bare column.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> table = Table("s", "t", (Column("a", "text"), Column("n", "int")))
-    >>> sql = "SELECT 1 FROM t WHERE a IN ('x') AND n = 'y' AND a <> 'z' AND lower(t.a) LIKE 'w%'"
-    >>> query = read_query(sql, "sqlite", [table])
-    >>> [f"{use.name}: {condition.sql()}" for use, condition in list_text_conditions(query)]
-    ['s.t.a: LOWER("a") LIKE \'w%\'', 's.t.a: "a" = \'x\'']
     """
     for node in query.find_all(exp.EQ, exp.In, exp.Like, exp.ILike):
         if isinstance(node.parent, exp.Not | exp.Escape) or node.args.get("negate"):
@@ -161,13 +153,7 @@ def list_dates(query: Query) -> Iterator[ColumnUse]:
 
 
 def build_range(use: ColumnUse) -> str:
-    """A query for the first and the last value of a column.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> table = Table("s", "t", (Column("d", "date"),))
-    >>> print(build_range(ColumnUse("t", table, table.columns[0])))
-    SELECT MIN("d"), MAX("d") FROM "s"."t"
-    """
+    """A query for the first and the last value of a column."""
     column, table = enquote(use.column.name), enquote(use.table.schema, use.table.name)
     return f"SELECT MIN({column}), MAX({column}) FROM {table}"
 

@@ -16,15 +16,7 @@ _FEWEST = 2
 
 
 def unlisted_code(query: Query) -> Finding | None:
-    """An error for a text compared by = or IN with a column whose comment lists other codes.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> status = Column("status", "text", comment="Status: OPN = open, SHP = shipped in full")
-    >>> sql = "SELECT 1 FROM orders WHERE status = 'ORDERED'"
-    >>> unlisted_code(read_query(sql, "postgres", [Table("s", "orders", (status,))])).message
-    "orders.status has the codes OPN and SHP, not 'ORDERED'."
-    """
+    """An error for a text compared by = or IN with a column whose comment lists other codes."""
     for use, text in list_texts(query):
         codes = list(dict.fromkeys(_CODE.findall(use.column.comment)))
         if len(codes) >= _FEWEST and text not in codes:

@@ -18,17 +18,6 @@ def join_off_keys(query: Query) -> Finding | None:
 
     Not every schema declares its keys, so columns that are named after one another are allowed, and
     so are columns without keys of tables between which there is no key.
-
-    >>> from nl2sql.catalog import Column, ForeignKey, Table
-    >>> from ranking.query import read_query
-    >>> tables = [
-    ...     Table("s", "stadium", (Column("id", "int"),)),
-    ...     Table("s", "concert", (Column("no", "int"), Column("stadium_id", "int"))),
-    ... ]
-    >>> keys = [ForeignKey("k", "s.concert", ("stadium_id",), "s.stadium", ("id",))]
-    >>> sql = "SELECT 1 FROM stadium WHERE id NOT IN (SELECT no FROM concert)"
-    >>> join_off_keys(read_query(sql, "sqlite", tables, keys)).message
-    'No key ties id to no.'
     """
     for left, right in _list_pairs(query.tree):
         one, other = query.resolve(left), query.resolve(right)
@@ -78,13 +67,6 @@ def outer_column(query: Query) -> Finding | None:
 
     ``x IN (SELECT x FROM t)`` is true for every row if ``t`` has no ``x``: the database then uses
     the outer ``x``.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> tables = [Table("s", "a", (Column("x", "int"),)), Table("s", "b", (Column("y", "int"),))]
-    >>> sql = "SELECT 1 FROM a WHERE x IN (SELECT x FROM b)"
-    >>> outer_column(read_query(sql, "postgres", tables)).message
-    'The subquery selects x, which none of its tables has.'
     """
     for select in query.find_all(exp.Select):
         for projection in select.expressions:
@@ -104,12 +86,6 @@ def unused_join(query: Query) -> Finding | None:
 
     The join may be meant to keep only rows with a match; more often it just multiplies rows. In
     EXCEPT, INTERSECT and UNION, which drop repeated rows, it cannot multiply and is allowed.
-
-    >>> from ranking.query import read_query
-    >>> sql = "SELECT a.x FROM a JOIN b ON a.i = b.i"
-    >>> unused_join(read_query(sql, "postgres")).message
-    'b is joined and not used.'
-    >>> unused_join(read_query("SELECT a.x, b.y FROM a JOIN b ON a.i = b.i", "postgres"))
     """
     for select in query.find_all(exp.Select):
         joins = select.args.get("joins") or ()

@@ -22,11 +22,6 @@ def aggregate_without_group(query: Query) -> Finding | None:
     A single MIN or MAX is allowed, where the other columns are those of that row
     (sqlite.org/lang_select.html, "bare columns"), and so is a column that is the same in all rows.
     The other databases refuse such a query themselves.
-
-    >>> from ranking.query import read_query
-    >>> aggregate_without_group(read_query("SELECT name, count(*) FROM a", "sqlite")).rule
-    'aggregate_without_group'
-    >>> aggregate_without_group(read_query("SELECT name, max(age) FROM a", "sqlite"))
     """
     for select in query.find_all(exp.Select) if query.dialect == "sqlite" else ():
         aggregates, bare = split_outputs(select)
