@@ -72,9 +72,10 @@ async def update_index(
 
 
 def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
-    """A hash of the schema, the keys, the cards' texts and the embedder's name."""
+    """A hash of the schema, the keys, the cards' texts and glosses, and the embedder's name."""
     digest = hashlib.sha256(f"{catalog.fingerprint}\0{embedder}".encode())
-    for text in (*(card.text for card in cards.tables), *(card.text for card in cards.columns)):
+    tables = (text for card in cards.tables for text in (card.text, card.gloss))
+    for text in (*tables, *(card.text for card in cards.columns)):
         digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 

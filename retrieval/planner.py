@@ -25,19 +25,20 @@ class SchemaPlanner:
 
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``."""
+        # Not in the event loop, as it compares many names and paths.
+        return await run_in_parser_thread(self._plan, question.search_text, context)
+
+    def _plan(self, question: str, context: SchemaContext) -> Plan:
         flags = self._flags
         is_large = context.catalog_tables >= _PRUNING_MIN_TABLES
         prunes = flags.column_pruning and (is_large or any(hit.short for hit in context.tables))
         links = (
-            link_by_rules(question.search_text, context)
+            link_by_rules(question, context)
             if flags.schema_linker or flags.join_planner or prunes
             else ()
         )
         return Plan(
             links=links if flags.schema_linker else (),
-            # Not in the event loop, as it compares many paths.
-            joins=await run_in_parser_thread(plan_joins, question.search_text, context, links)
-            if flags.join_planner
-            else JoinPlan(),
+            joins=plan_joins(question, context, links) if flags.join_planner else JoinPlan(),
             columns=prune_columns(context, links, all_tables=is_large) if prunes else (),
         )

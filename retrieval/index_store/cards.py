@@ -27,13 +27,15 @@ _NUMBER = re.compile(r" \d{4,}\b")
 class Card:
     """Keyword search reads ``text``; its beginning, ``summary``, is embedded without numbers.
 
-    ``columns`` are the texts of the cards of the table's columns, in its order.
+    ``columns`` are the texts of the cards of the table's columns, in its order; ``gloss`` is the
+    description of the table itself.
     """
 
     table: str
     summary: str
     text: str
     columns: tuple[str, ...]
+    gloss: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType
         describe_column(column, glosses.get(f"{table.qualified}.{column.name}", ""))
         for column in table.columns
     )
-    return Card(table.qualified, summary, " ".join(prose), described_columns)
+    return Card(table.qualified, summary, " ".join(prose), described_columns, gloss)
 
 
 def describe_column(column: Column, gloss: str = "") -> str:

@@ -33,7 +33,7 @@ _IS_VISIBLE = """
 _NEAREST = f"""
 SELECT question, sql, form, pattern, 1 - (embedding <=> %(vector)s) AS cosine
   FROM quorumsql.examples WHERE {_IS_VISIBLE}
- ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
+ ORDER BY embedding <=> %(vector)s, created_at DESC, id LIMIT %(limit)s
 """
 
 # A hash of the columns of an example's tables as they are indexed now.

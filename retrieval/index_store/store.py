@@ -50,7 +50,7 @@ SELECT position, 1 - distance FROM (
        AND (%(among)s::bytea IS NULL OR get_bit(%(among)s::bytea, position) <> 0)
        AND EXISTS (SELECT FROM quorumsql.indexes
                     WHERE database = %(database)s AND version = %(version)s)
-     ORDER BY distance LIMIT %(limit)s) AS nearest
+     ORDER BY distance, position LIMIT %(limit)s) AS nearest
 """
 
 

@@ -193,8 +193,13 @@ def _list_constants(
     for name, gloss in glosses:
         if name in texts:
             texts[name].append(gloss)
-    rows = {name: cells for name, (_, cells) in [*listed.items()][:_MOST_LISTED]}
-    taken = sum(len(cell) + 4 for cells in rows.values() for cell in cells)
+    rows: dict[str, tuple[str, ...]] = {}
+    taken = 0
+    for name, (_, cells) in [*listed.items()][:_MOST_LISTED]:
+        taken += sum(len(cell) + 4 for cell in cells)
+        if taken > _LONGEST_QUERY:
+            break
+        rows[name] = cells
     room = min(_LONGEST_TEXT, (_LONGEST_QUERY - taken) // len(rows))
     if any(texts.values()) and room >= _SHORTEST_TEXT:
         names = (*names, "description")

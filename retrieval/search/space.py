@@ -156,7 +156,9 @@ def _describe_narrowed(table: Table, index: IndexedDatabase, row: int | None) ->
         return build_table_card(table)
     columns = index.catalog.tables[row].columns
     names = (f"{table.qualified}.{column.name}" for column in columns)
-    return build_table_card(table, dict(zip(names, index.cards.tables[row].columns, strict=True)))
+    whole = index.cards.tables[row]
+    described = dict(zip(names, whole.columns, strict=True)) | {table.qualified: whole.gloss}
+    return build_table_card(table, described)
 
 
 def _pack_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> bytes:

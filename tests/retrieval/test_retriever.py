@@ -238,6 +238,14 @@ async def test_nothing_is_told_of_a_hidden_table() -> None:
     assert not any("sales.customers" in (key.table, key.target) for key in context.foreign_keys)
 
 
+async def test_a_table_with_hidden_columns_is_found_by_its_own_synonyms() -> None:
+    store = FakeIndexStore()
+    await index_database(SHOP, store, FakeEmbedder(), glosses={"sales.customers": "patron"})
+    retriever = build_retriever(store, hidden={"sales.customers.Loyalty Tier"})
+    _, context = await retriever.retrieve(build_question(text="patrons"))
+    assert [hit.table.name for hit in context.tables if hit.bm25_rank] == ["customers"]
+
+
 @pytest.mark.parametrize("cosine", [True, False])
 async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> None:
     settings: dict[str, Any] = {"max_tables": 6, "cosine": cosine}

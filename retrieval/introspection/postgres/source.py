@@ -29,17 +29,14 @@ _MARGIN = 1.5
 _KINDS = ("table", "materialized view")
 _SURVEY_TIMEOUT_MS = 60_000
 
-# The rows of a partitioned table are in its leaves.
+# A query of a table also reads its partitions, and the tables that inherit from it.
 _MARKS = """
-WITH leaves AS (
-    SELECT c.oid, c.oid AS leaf
+WITH RECURSIVE leaves (oid, leaf) AS (
+    SELECT c.oid, c.oid
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'm') AND n.nspname = ANY (%(schemas)s)
-    UNION ALL
-    SELECT c.oid, p.relid
-      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      CROSS JOIN LATERAL pg_partition_tree(c.oid) AS p
-     WHERE c.relkind = 'p' AND p.isleaf AND n.nspname = ANY (%(schemas)s)
+     WHERE c.relkind IN ('r', 'm', 'p') AND n.nspname = ANY (%(schemas)s)
+    UNION
+    SELECT l.oid, i.inhrelid FROM leaves l JOIN pg_inherits i ON i.inhparent = l.leaf
 )
 SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
        md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
@@ -48,7 +45,7 @@ SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
   FROM leaves l
   JOIN pg_class t ON t.oid = l.oid
   JOIN pg_namespace n ON n.oid = t.relnamespace
-  JOIN pg_class c ON c.oid = l.leaf
+  JOIN pg_class c ON c.oid = l.leaf AND c.relkind <> 'p'
  GROUP BY n.nspname, t.relname
 """
 

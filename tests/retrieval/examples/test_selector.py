@@ -125,6 +125,15 @@ async def test_no_example_reads_a_hidden_table_or_column(shop: Shop) -> None:
     assert set(queries(await select(shop, SELLER))) == {ORDERS, EMPLOYEES}
 
 
+async def test_of_equally_similar_examples_the_latest_comes_first(shop: Shop) -> None:
+    for days in ((1, 2, 3), (3, 2, 1)):
+        await put(
+            shop, *(example(f"Orders of {day}?", f"SELECT {day} AS n", day=day) for day in days)
+        )
+        found = await select(shop, BOSS, "Orders of 7?")
+        assert queries(found) == [f"SELECT {day} AS n" for day in (3, 2, 1)]
+
+
 async def test_feedback_is_shown_under_the_same_access_only(shop: Shop) -> None:
     """Rows of another country stand in a question that somebody asked."""
     await put(shop, example("How many orders has Anna of Ulm?", ORDERS, "sales.orders", by=ANN))

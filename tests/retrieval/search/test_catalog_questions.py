@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from nl2sql.catalog import Catalog
 from nl2sql.sql.parsing import parse_one
@@ -111,6 +112,11 @@ def test_large_databases_are_listed_as_far_as_the_guard_reads() -> None:
         assert query is not None
         parse_one(query.sql, "postgres")
         assert query.note == (f"Only {shown} of {total} are listed." if total else "")
+    tables = [build_table(f"sales.{'x' * 55}_{number:04}", "id integer") for number in range(400)]
+    listed = write("Show me all tables", Catalog("long", tuple(tables), search_path=("sales",)))
+    values = parse_one(listed, "postgres").find(exp.Values)
+    assert values is not None
+    assert 200 < len(values.expressions) < 350
 
 
 async def test_only_what_is_visible_is_listed() -> None:

@@ -73,6 +73,8 @@ def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, st
             f"{odd}.m",
             f"{odd}.s",
             "public.parts.region",
+            "public.bases.region",
+            "public.heirs.region",
             "public.kept.region",
             "public.secured.name",
         }
@@ -147,11 +149,14 @@ def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> 
         before = survey(reader, catalog)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute("INSERT INTO parts VALUES (3, 'south')")
+        connection.execute("INSERT INTO heirs VALUES ('west')")
         connection.execute("SELECT pg_stat_force_next_flush()")
         connection.execute("REFRESH MATERIALIZED VIEW kept")
     with PostgresSource("odd_values", lambda: catalog, lambda: (url, "")) as reader:
         after = survey(reader, catalog)
     assert {name for name in before if before[name] != after[name]} == {
         "public.parts.region",
+        "public.bases.region",
+        "public.heirs.region",
         "public.kept.region",
     }
