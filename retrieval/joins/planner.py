@@ -15,7 +15,7 @@ positions. For two tables: the shortest path. For more: the Steiner tree (approx
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 import networkx as nx
 from networkx.algorithms.approximation import steiner_tree
@@ -264,26 +264,37 @@ class JoinGraph:
         costs = (cost for at in keys for _, _, cost in self.graph.edges(at, data="weight"))
         return float(sum(costs))
 
-    def connect(self, tables: Sequence[str], without: int | None = None) -> frozenset[int]:
-        """The cheapest set of keys (their positions) that joins two or more tables.
-
-        Empty if there is none, or none ``without`` one of the keys.
-        """
-        graph = self.graph
-        if without is not None:
-            graph = graph.copy()
-            graph.remove_node(without)
-        component = nx.node_connected_component(graph, tables[0])
-        if not component.issuperset(tables):
-            return frozenset()
-        if len(tables) == 2:
-            nodes = next(nx.shortest_simple_paths(graph, *tables, weight="weight"))
-        else:
-            # A copy, because networkx filters a view at every access.
-            nodes = steiner_tree(graph.subgraph(component).copy(), tables, method="mehlhorn")
-        return frozenset(node for node in nodes if isinstance(node, int))
+    def connect(self, tables: Sequence[str]) -> frozenset[int]:
+        """The cheapest set of keys (their positions) that joins two or more tables, if any."""
+        return _connect(self.graph, tables)
 
     def is_only_way(self, tables: Sequence[str], keys: frozenset[int]) -> bool:
         """Whether no other set of keys joins the tables at the cost of ``keys``."""
-        others = (self.connect(tables, without=key) for key in keys)
-        return not any(other and self.cost(other) <= self.cost(keys) for other in others)
+        cost = self.cost(keys)
+        # No way that costs as little leads farther.
+        near = nx.single_source_dijkstra_path_length(self.graph, tables[0], cutoff=cost)
+        graph = _keep(self.graph, near)
+        others = (_connect(_keep(graph, near.keys() - {key}), tables) for key in keys)
+        return not any(other and self.cost(other) <= cost for other in others)
+
+
+def _connect(graph: nx.Graph, tables: Sequence[str]) -> frozenset[int]:
+    component = nx.node_connected_component(graph, tables[0])
+    if not component.issuperset(tables):
+        return frozenset()
+    if len(tables) == 2:
+        nodes = next(nx.shortest_simple_paths(graph, *tables, weight="weight"))
+    else:
+        nodes = steiner_tree(_keep(graph, component), tables, method="mehlhorn")
+    return frozenset(node for node in nodes if isinstance(node, int))
+
+
+def _keep(graph: nx.Graph, nodes: Container[str | int]) -> nx.Graph:
+    """The part of these nodes in the graph's order, by which equal costs are told apart.
+
+    Subgraphs of networkx have any order, and filter the graph at every access.
+    """
+    kept = nx.Graph()
+    kept.add_nodes_from(node for node in graph if node in nodes)
+    kept.add_edges_from(edge for edge in graph.edges(kept, data=True) if edge[1] in nodes)
+    return kept

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from dataclasses import replace
 
 import networkx as nx
@@ -50,6 +53,26 @@ def test_the_tables_of_a_definition_are_joined() -> None:
     assert ask("turnover", CONTEXT) == JoinPlan()
     context = build_context(definitions=(replace(REVENUE, phrase="turnover"),))
     assert set(ask("turnover", context).tables) == {"sales.order_lines", "sales.orders"}
+
+
+_EQUAL_WAYS = """
+from nl2sql.catalog import ForeignKey
+from retrieval.joins.planner import JoinGraph
+pairs = [(a, b) for a in range(9) for b in (a * 2 % 9, a * 5 % 9 + 1) if a != b]
+keys = [ForeignKey(f"k{a}", f"s.t{a}", (f"b{b}",), f"s.t{b}", ("id",)) for a, b in pairs]
+graph = JoinGraph([f"s.t{number}" for number in range(60)], keys)
+print([sorted(graph.connect([f"s.t{n}", f"s.t{n + 3}", f"s.t{n + 5}"])) for n in range(4)])
+"""
+
+
+def test_of_equal_ways_every_process_takes_the_same() -> None:
+    """Python orders sets of texts anew in each process."""
+    found = set()
+    for seed in "1234":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", _EQUAL_WAYS]
+        found.add(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+    assert len(found) == 1
 
 
 def test_a_composite_key_joins_on_every_column() -> None:
