@@ -19,8 +19,8 @@ class OpenEngine(Engine, Probe, Protocol):
         """The number of unfinished requests, without cancelled ones."""
         ...
 
-    def check_health(self) -> None:
-        """Raise EngineUnavailable if only a restart of the engine can help."""
+    async def check_health(self) -> None:
+        """Raise EngineUnavailable, or never return, if only a restart of the engine can help."""
         ...
 
     async def close(self) -> None:

@@ -48,9 +48,9 @@ class CheckedEngine:
         """See ``Probe.probe``."""
         return await self._engine.probe()
 
-    def check_health(self) -> None:
+    async def check_health(self) -> None:
         """See ``OpenEngine.check_health``."""
-        self._engine.check_health()
+        await self._engine.check_health()
 
     async def close(self) -> None:
         """See ``OpenEngine.close``."""

@@ -179,7 +179,7 @@ class OpenVinoEngine:
         """The id of the process that runs the model."""
         return self._server.pid
 
-    def check_health(self) -> None:
+    async def check_health(self) -> None:
         """For Ray Serve; never raises, because the engine restarts its process itself."""
 
     async def close(self) -> None:

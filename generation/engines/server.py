@@ -269,7 +269,7 @@ class ServerEngine:
         except QuorumError as error:
             return (("engine", str(error)),)
 
-    def check_health(self) -> None:
+    async def check_health(self) -> None:
         """Never raises: a restart would not help, since the server is remote."""
 
     async def close(self) -> None:

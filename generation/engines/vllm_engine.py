@@ -9,9 +9,9 @@ SQL.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import uuid
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,10 @@ from nl2sql.types import Completions, Progress, SamplingRequest
 # Most tokens of a step: enough for a prompt of several thousand in addition to running requests.
 _CPU_BATCH_TOKENS = 8192
 # The ranks of adapters for which vLLM allocates room.
-_RANKS = (8, 16, 32, 64, 128, 256)
+# How often a check of health that waits looks whether the engine has died.
+_LOOK_S = 1.0
+_DIED = "The language model's engine has died."
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 
 class VllmEngine:
@@ -93,7 +96,7 @@ class VllmEngine:
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
 
-        Raises PromptTooLong, and EngineUnavailable if the engine died.
+        So too if the engine dies. Raises PromptTooLong, and EngineUnavailable if it died before.
         """
         from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -103,20 +106,28 @@ class VllmEngine:
         name = uuid.uuid4().hex
 
         async def draw(index: int) -> Any:
-            output = await self._draw(request, token_ids, room, name, index)
+            try:
+                output = await self._draw(request, token_ids, room, name, index)
+            except EngineDeadError as error:
+                raise EngineUnavailable(_DIED, hint="It is restarted; try again later.") from error
             finished.append(output)
-            report_sampling(name, _describe(request, len(token_ids), finished))
+            report_sampling(
+                name,
+                Progress(
+                    "",
+                    done=len(finished),
+                    total=request.k,
+                    prompt_tokens_read=len(token_ids),
+                    prompt_tokens=len(token_ids),
+                    answer_tokens=sum(len(each.token_ids) for each in finished),
+                ),
+            )
             return output
 
-        try:
-            drawn = await gather_until(
-                Deadline.after(request.time_limit_s),
-                [draw(index) for index in range(request.k)],
-            )
-        except EngineDeadError as error:
-            raise EngineUnavailable(
-                "The language model's engine has died.", hint="It is restarted; try again later."
-            ) from error
+        drawn = await gather_until(
+            Deadline.after(request.time_limit_s),
+            [draw(index) for index in range(request.k)],
+        )
         outputs = [output for output in drawn if output is not None]
         return Completions(
             texts=tuple(output.text for output in outputs),
@@ -160,16 +171,18 @@ class VllmEngine:
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", problem),)``, empty if all is well."""
-        try:
-            await self._engine.check_health()
-        except Exception as error:  # after any error the engine is not healthy
-            return (("engine", str(error) or type(error).__name__),)
-        return (("engine", ""),)
+        return (("engine", _DIED if self._engine.errored else ""),)
 
-    def check_health(self) -> None:
-        """For Ray Serve, which restarts a replica whose check raises."""
-        if self._engine.errored:
-            raise EngineUnavailable("The language model's engine has died.")
+    async def check_health(self) -> None:
+        """Raises EngineUnavailable if the engine died; never returns if it stands still.
+
+        Its process answers this question between two steps.
+        """
+        answer = asyncio.ensure_future(self._engine.is_sleeping())
+        while not answer.done():
+            await asyncio.wait({answer}, timeout=_LOOK_S)
+            if self._engine.errored:
+                raise EngineUnavailable(_DIED)
 
     async def close(self) -> None:
         """Stops the engine's process."""
@@ -177,17 +190,6 @@ class VllmEngine:
         # The destructor must run before the interpreter shuts down.
         del self._engine
         self._watcher.communicate()
-
-
-def _describe(request: SamplingRequest, prompt_tokens: int, finished: Sequence[Any]) -> Progress:
-    return Progress(
-        "",
-        done=len(finished),
-        total=request.k,
-        prompt_tokens_read=prompt_tokens,
-        prompt_tokens=prompt_tokens,
-        answer_tokens=sum(len(output.token_ids) for output in finished),
-    )
 
 
 def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:

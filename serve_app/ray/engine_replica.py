@@ -50,6 +50,6 @@ class EngineReplica(StageReplica):
             task.cancel()
             await asyncio.wait({task})
 
-    def check_health(self) -> None:
-        """For Ray Serve, which restarts a replica whose check raises."""
-        self._engine.check_health()
+    async def check_health(self) -> None:
+        """For Ray Serve, which restarts a replica whose check raises or does not return."""
+        await self._engine.check_health()

@@ -13,5 +13,5 @@ class EchoReplica(EngineReplica):
         self._engine = engine()
         self._parts = (self._engine,)
 
-    def check_health(self) -> None:
+    async def check_health(self) -> None:
         """Always well."""

@@ -95,7 +95,7 @@ class RecordingEngine:
     async def probe(self) -> tuple[tuple[str, str], ...]:
         return (("engine", ""),)
 
-    def check_health(self) -> None:
+    async def check_health(self) -> None:
         pass
 
     async def close(self) -> None:

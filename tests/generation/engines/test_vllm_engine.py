@@ -29,9 +29,11 @@ class Output:
 
 
 class FakeAsyncLLM:
-    """Answers the requests in their order; None: never."""
+    """Answers the requests in their order, or raises; None: never."""
 
-    def __init__(self, outputs: Sequence[Output | None]) -> None:
+    errored = stands_still = False
+
+    def __init__(self, outputs: Sequence[Output | Exception | None]) -> None:
         self._outputs = list(outputs)
         self.samplings: list[Any] = []
         self.adapters: list[Any] = []
@@ -49,15 +51,12 @@ class FakeAsyncLLM:
         except asyncio.CancelledError:
             self.aborted += 1
             raise
+        if isinstance(output, Exception):
+            raise output
         yield SimpleNamespace(outputs=[output])
 
-
-class DeadAsyncLLM(FakeAsyncLLM):
-    """Has died."""
-
-    async def generate(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
-        raise ConnectionError
-        yield
+    async def is_sleeping(self) -> None:
+        await asyncio.sleep(60 if self.stands_still else 0)
 
 
 @pytest.fixture(autouse=True)
@@ -77,10 +76,8 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
 
 
-def build_engine(
-    *outputs: Output | None, fake: type[FakeAsyncLLM] = FakeAsyncLLM
-) -> tuple[VllmEngine, FakeAsyncLLM]:
-    engine, played = VllmEngine.__new__(VllmEngine), fake(outputs)
+def build_engine(*outputs: Output | Exception | None) -> tuple[VllmEngine, FakeAsyncLLM]:
+    engine, played = VllmEngine.__new__(VllmEngine), FakeAsyncLLM(outputs)
     engine._engine = played
     engine._chat = SimpleNamespace(encode=lambda *_: [1, 2, 3])  # type: ignore[assignment]
     engine._max_model_len = 100
@@ -123,10 +120,26 @@ async def test_cancelling_aborts_all_requests() -> None:
     assert played.aborted == 2
 
 
-async def test_a_dead_engine_is_unavailable() -> None:
-    engine, _ = build_engine(fake=DeadAsyncLLM)
+async def test_a_dead_engine_is_unavailable_but_what_it_had_finished_remains() -> None:
+    engine, _ = build_engine(ConnectionError(), Output("b"), ConnectionError())
+    assert (await engine.sample(build_request(2))).texts == ("b",)
     with pytest.raises(EngineUnavailable, match="died"):
-        await engine.sample(build_request(2))
+        await engine.sample(build_request(1))
+
+
+async def test_only_an_engine_whose_process_answers_is_healthy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("generation.engines.vllm_engine._LOOK_S", 0.01)
+    engine, played = build_engine()
+    await engine.check_health()
+    played.stands_still = True
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(engine.check_health(), 0.1)
+    played.errored = True
+    with pytest.raises(EngineUnavailable):
+        await engine.check_health()
+    assert dict(await engine.probe())["engine"]
 
 
 async def test_an_observer_is_told_how_many_completions_are_finished() -> None:
