@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from nl2sql.languages.english import NUMBER_WORDS, ORDINAL_WORDS, TIMES_WORDS
 from nl2sql.words import fold_plural
@@ -40,14 +41,29 @@ def is_said(text: str, question: str) -> bool:
         return True
     if match := _DATE.fullmatch(text):
         text = match.group(1)
-    said = [_NUMBER_WORDS.get(word, word) for word in _split(_THOUSANDS.sub("", question))]
+    said, places = _read_question(question)
     if text.isalpha() and text.isupper() and any(word.startswith(text.lower()) for word in said):
         return True
-    wanted = _split(text)
+    if not (wanted := _split(text)):
+        return True
     return any(
-        all(is_same_word(one, other) for one, other in zip(wanted, said[start:], strict=False))
-        for start in range(len(said) - len(wanted) + 1)
+        len(said) - start >= len(wanted)
+        and all(is_same_word(one, said[start + at]) for at, one in enumerate(wanted))
+        for beginning in {wanted[0], wanted[0][:_STEM]}
+        for start in places.get(beginning, ())
     )
+
+
+# A query can hold hundreds of texts.
+@lru_cache(maxsize=256)
+def _read_question(question: str) -> tuple[list[str], dict[str, list[int]]]:
+    """The words of the question, and the places of each, also by its first letters."""
+    said = [_NUMBER_WORDS.get(word, word) for word in _split(_THOUSANDS.sub("", question))]
+    places: dict[str, list[int]] = {}
+    for at, word in enumerate(said):
+        for beginning in {word, word[:_STEM]}:
+            places.setdefault(beginning, []).append(at)
+    return said, places
 
 
 def list_numbers(question: str) -> tuple[str, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from nl2sql.expectations.asked_columns import count_columns, list_outputs
 from nl2sql.expectations.expectations import Expectations, read_expectations
+from nl2sql.expectations.said_texts import is_said
 from tests.golden import load_changes
 
 
@@ -94,3 +97,9 @@ def test_the_things_that_a_question_lists(
 )
 def test_the_rounding_that_a_question_asks_for(question: str, decimals: int | None) -> None:
     assert read_expectations(question).decimals == decimals
+
+
+def test_many_texts_are_looked_for_in_a_long_question_at_once() -> None:
+    question, start = " ".join(map(str, range(1000, 1800))), time.perf_counter()
+    assert sum(is_said(str(number), question) for number in range(3000)) == 800
+    assert time.perf_counter() - start < 2
