@@ -25,7 +25,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nl2sql.errors import SettingsError
 from quorumsql.contract.model import CandidateCount
@@ -109,9 +109,13 @@ class Job:
 
 
 def find_job(output: Folder) -> Job | None:
-    """The job in a folder; None if there is none."""
+    """The job in a folder; None if there is none. Raises SettingsError for an unreadable one."""
     content = (output / "_batch").read(_FILE)
-    return None if content is None else Job(output, StoredJob.model_validate_json(content))
+    try:
+        return None if content is None else Job(output, StoredJob.model_validate_json(content))
+    except ValidationError as error:
+        message = f"{output.path} holds a job of another version, or a damaged one."
+        raise SettingsError(message, hint="Name another folder.") from error
 
 
 def check_same(job: Job, spec: JobSpec) -> None:

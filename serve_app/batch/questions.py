@@ -113,13 +113,13 @@ def describe_files(location: str) -> list[list[Any]]:
 
 
 def _read_lines(file: Any, name: str) -> Rows:
-    for number, line in enumerate(io.TextIOWrapper(file, encoding="utf-8"), 1):
+    for number, line in enumerate(io.TextIOWrapper(file, encoding="utf-8-sig"), 1):
         if not line.strip():
             continue
         where = f"{name}, line {number},"
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SettingsError(f"{where} is not JSON: {error}") from error
         if not isinstance(row, dict):
             raise SettingsError(f"{where} is not a JSON object.")
@@ -134,8 +134,12 @@ def _read_csv(file: Any, name: str) -> Rows:
 
 def _read_parquet(file: Any, name: str) -> Rows:
     try:
-        batches = parquet.ParquetFile(file).iter_batches()
-        for batch in batches:
+        stored = parquet.ParquetFile(file)
+        names = stored.schema_arrow.names
+        if "question" not in names:
+            yield name, dict.fromkeys(names)
+        # Python cannot hold every value of others.
+        for batch in stored.iter_batches(columns=[each for each in names if each in _COLUMNS]):
             for row in batch.to_pylist():
                 yield name, row
     except pa.ArrowInvalid as error:

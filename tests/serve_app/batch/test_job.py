@@ -80,6 +80,12 @@ def test_a_folder_with_files_of_somebody_else_is_refused(tmp_path: Path) -> None
         build_job(tmp_path, *build_questions(1))
 
 
+def test_a_job_of_another_version_is_refused(job: Job) -> None:
+    (job.output / "_batch").write("job.json", b'{"spec": {}, "later": 1}')
+    with pytest.raises(SettingsError, match="of another version"):
+        find_job(job.output)
+
+
 def test_a_job_without_questions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="holds no questions"):
         build_job(tmp_path)

@@ -15,9 +15,12 @@ from nl2sql.errors import SettingsError
 from serve_app.batch.questions import BatchQuestion, complete_ids, describe_files, read_files
 
 ROWS: list[dict[str, Any]] = [
-    {"id": "a", "question": "How many?", "database": "shop", "other": 3},
+    {"id": "a", "question": "How many?", "database": "shop", "other": 2**62},
     {"id": "b", "question": 'Größe, "x"\nor 5?', "database": None, "other": None},
 ]
+# Timestamps in microseconds, of which Python's end in the year 9999.
+TYPES = (pa.string(), pa.string(), pa.string(), pa.timestamp("us"))
+SCHEMA = pa.schema(zip(ROWS[0], TYPES, strict=True))
 EXPECTED = [
     BatchQuestion("a", "How many?", "shop"),
     BatchQuestion("b", 'Größe, "x"\nor 5?'),
@@ -29,7 +32,7 @@ def read(path: Path) -> list[BatchQuestion]:
 
 
 def write_lines(path: Path, *rows: object) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8-sig")
     return path
 
 
@@ -46,7 +49,7 @@ def write_csv(path: Path) -> None:
     [
         ("jsonl", lambda path: write_lines(path, *ROWS)),
         ("csv", write_csv),
-        ("parquet", lambda path: parquet.write_table(pa.Table.from_pylist(ROWS), path)),
+        ("parquet", lambda path: parquet.write_table(pa.Table.from_pylist(ROWS, SCHEMA), path)),
     ],
 )
 def test_each_format_holds_the_same(
@@ -85,6 +88,7 @@ def test_an_id_twice_is_refused() -> None:
     [
         ("in.jsonl", b'{"text": "Q?"}\n', "line 1, has no column 'question'"),
         ("in.jsonl", b'{"question": "Q?"}\nnot JSON\n', "line 2, is not JSON"),
+        ("in.jsonl", b"[" * 100_000, "line 1, is not JSON"),
         ("in.jsonl", b"[1]\n", "line 1, is not a JSON object"),
         ("in.jsonl", b'{"question": "\xff"}\n', "cannot be read"),
         ("in.csv", b"text\nQ?\n", "row 1, has no column 'question'"),
