@@ -103,7 +103,9 @@ def read_text(text: str) -> Text:
     text = _POSSESSIVE.sub("", text)
     for dates in _DATES:
         text = dates.sub(_write_date, text)
-    text = _ORDINAL_QUARTER.sub(_write_quarter, text)
+    text = _ORDINAL_QUARTER.sub(
+        lambda match: f"quarter {match[1] or ORDINAL_WORDS[match[2].lower()]}", text
+    )
     text = _QUARTER.sub("quarter ", _SIGN_FIRST.sub(r"\2 \1", text))
     tokens = tuple(_read_token(match) for match in _TOKEN.finditer(text))
     return Text(tokens, language, _is_past(tokens))
@@ -118,10 +120,6 @@ def _is_past(tokens: Sequence[QuestionToken]) -> bool:
 
 def _write_date(match: re.Match[str]) -> str:
     return f"{match['year']}-{MONTH_WORDS[match['month']]:02}-{int(match['day']):02}"
-
-
-def _write_quarter(match: re.Match[str]) -> str:
-    return f"quarter {match[1] or ORDINAL_WORDS[match[2].lower()]}"
 
 
 def _read_token(match: re.Match[str]) -> QuestionToken:

@@ -37,18 +37,10 @@ def _encode(text: str) -> bytes:
     return b"".join(text[start : start + _PART_CHARS].encode() for start in starts)
 
 
-def _render_csv(result: ResultSet, spreadsheet_safe: bool) -> bytes:
-    return _encode(render_csv(result, spreadsheet_safe=spreadsheet_safe))
-
-
-def _render_markdown(result: ResultSet, _: bool) -> bytes:
-    return _encode(render_markdown(result))
-
-
 FORMATS = (
-    Format("text/csv", "csv", _render_csv),
-    Format("text/markdown", "md", _render_markdown),
-    Format(XLSX, "xlsx", lambda result, _: render_xlsx(result)),
+    Format("text/csv", "csv", lambda rows, safe: _encode(render_csv(rows, spreadsheet_safe=safe))),
+    Format("text/markdown", "md", lambda rows, _: _encode(render_markdown(rows))),
+    Format(XLSX, "xlsx", lambda rows, _: render_xlsx(rows)),
 )
 MEDIA_TYPES = (JSON, *(format_.media_type for format_ in FORMATS))
 

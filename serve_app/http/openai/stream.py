@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any
 
-from nl2sql.answers import QuestionEvent
 from nl2sql.types import Progress
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.event_stream import SILENCE_S, EventStream, Work
@@ -41,7 +40,7 @@ async def _render(
     said = ""
     try:
         async for event in queue.follow(task, silence_s=SILENCE_S):
-            text = _describe(event, said)
+            text = describe_stage(event) if isinstance(event, Progress) else said or "working"
             if text != said or event is None:
                 said = text
                 yield _write(completion.build_progress(text))
@@ -64,10 +63,6 @@ def _finish(completion: Completion, content: str) -> Iterator[dict[str, Any]]:
     for start in range(0, len(content), _PIECE_CHARS):
         yield completion.build_chunk({"content": content[start : start + _PIECE_CHARS]})
     yield completion.build_chunk({}, finish_reason="stop")
-
-
-def _describe(event: QuestionEvent | None, said: str) -> str:
-    return describe_stage(event) if isinstance(event, Progress) else said or "working"
 
 
 def _write(chunk: dict[str, Any]) -> Parts:
