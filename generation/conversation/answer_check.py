@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator, Set
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 from generation.conversation.answer_sentence import is_sayable
 from nl2sql.languages.english import NUMBER_WORDS, list_english
@@ -37,8 +37,9 @@ _GLUED = re.compile(r"\d[^\W\d_]")
 _NUMBER_WORDS = NUMBER_WORDS.keys() | set(
     "dozen once twice double triple hundred thousand million billion k m bn".split()
 )
-# Larger values are not rounded.
+# Larger values are not rounded. A text may say any number of decimals.
 _MOST_ROUNDED = 10**15
+_EXACT = Context(prec=MOST_CHARS + 15)
 
 
 def clean_text(text: str) -> str:
@@ -106,9 +107,10 @@ def quote_cells(text: str, result: ResultSet) -> str:
 def _is_held(number: re.Match[str], values: Set[Decimal]) -> bool:
     """Whether the number is one of the values, perhaps rounded to its decimals."""
     digits = _MARKS_IN_NUMBERS.sub("", number[0]).lstrip("-−")  # noqa: RUF001
-    value, places = Decimal(digits), len(number["decimals"] or "")
-    return value in values or (
-        places > 0 and any(round(each, places) == value for each in values if each < _MOST_ROUNDED)
+    value = Decimal(digits)
+    return value in values or any(
+        each < _MOST_ROUNDED and each.quantize(value, context=_EXACT) == value
+        for each in (values if number["decimals"] else ())
     )
 
 
