@@ -57,11 +57,22 @@ class SamplingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The engine's answer: ``k`` texts, or fewer after a time limit, and their token counts."""
+    r"""The engine's answer: ``k`` texts, or fewer after a time limit, and their token counts.
+
+    Half of a surrogate pair, which neither a prompt nor a database takes, is replaced.
+
+    >>> Completions(("a\ud83db",), 9, 1).texts
+    ('a�b',)
+    """
 
     texts: tuple[str, ...]
     prompt_tokens: int
     completion_tokens: int
+
+    def __post_init__(self) -> None:
+        encoded = (text.encode("utf-16-le", "surrogatepass") for text in self.texts)
+        whole = tuple(text.decode("utf-16-le", "replace") for text in encoded)
+        object.__setattr__(self, "texts", whole)
 
 
 @dataclass(frozen=True, slots=True)
