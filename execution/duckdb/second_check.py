@@ -236,7 +236,7 @@ class _DuckdbReading:
                 known = _VALUES.get(key)
                 if known is None or value in known:
                     continue
-            elif _is_empty(value):
+            elif value in (None, False, "", []):
                 continue
             what = _INSTEAD.get(key, f"{kind} with {key} is not allowed.")
             return Violation("node_not_allowed", key, what)
@@ -292,10 +292,6 @@ class _DuckdbReading:
 def _check_name(node: Tree, allowed: frozenset[str], what: str) -> Violation | None:
     path = node["qualified_name"]["path"]
     return check_name(what, ".".join(path).lower(), allowed if len(path) == 1 else ())
-
-
-def _is_empty(value: Any) -> bool:
-    return value in (None, False, "", [])
 
 
 def _forget_places(node: Tree) -> Tree:
