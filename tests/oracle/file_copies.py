@@ -2,7 +2,7 @@
 
 As ``postgres_copies.py`` does it, and without the guard's code: what a role sees is put into
 temporary tables, parents first, and the copy's tables are made anew from them, with types but
-without constraints. Views with rows of their own are not covered.
+without constraints; a view whose rows the policy itself tells becomes such a table.
 """
 
 from __future__ import annotations
@@ -55,18 +55,33 @@ class _CopyBuilder:
     roles: Sequence[Grants]
     form: str
     seen: dict[tuple[int, str], str] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
 
     def build(self) -> None:
-        tables = [table for table in self.catalog.tables if table.kind == "table"]
+        own = {name for role in self.roles for name, grant in role.items() if grant.own}
+        for number, view in enumerate(self.catalog.tables):
+            if view.kind != "table" and view.qualified in own:
+                # Unlike a view, a table has row identifiers.
+                self.sources[view.qualified] = f"source_{number}"
+                self.connection.execute(
+                    f"CREATE TEMP TABLE source_{number} AS SELECT * FROM {quote(view.qualified)}"
+                )
+        tables = [
+            table
+            for table in self.catalog.tables
+            if table.kind == "table" or table.qualified in self.sources
+        ]
         # All before any table is made anew: parents decide about other tables.
         columns = [self._keep(f"kept_{number}", table) for number, table in enumerate(tables)]
-        self._drop([quote(table.qualified) for table in tables])
+        for name in self.sources:
+            self.connection.execute(f"DROP VIEW {quote(name)}")
+        self._drop([quote(table.qualified) for table in tables if table.kind == "table"])
         for number, table in enumerate(tables):
             if columns[number]:
                 self._rebuild(f"kept_{number}", table, columns[number])
         for view in self.catalog.tables:
             # A view that is seen stays: its tables are looked for only when it is read.
-            if view.kind != "table" and not any(view.qualified in role for role in self.roles):
+            if view not in tables and not any(view.qualified in role for role in self.roles):
                 self.connection.execute(f"DROP VIEW IF EXISTS {quote(view.qualified)}")
 
     def _keep(self, kept: str, table: Table) -> list[Column]:
@@ -81,7 +96,7 @@ class _CopyBuilder:
         values = [self._render_column(column.name, name, seeing) for column in columns]
         self.connection.execute(
             f"CREATE TEMP TABLE {kept} AS SELECT {', '.join(['t.rowid AS row_id', *values])}"
-            f" FROM {quote(name)} AS t WHERE {self._render_seen(name, seeing)}"
+            f" FROM {self._find_source(name)} AS t WHERE {self._render_seen(name, seeing)}"
         )
         return columns
 
@@ -135,7 +150,7 @@ class _CopyBuilder:
                 name = f"seen_{len(self.seen)}"
                 self.connection.execute(
                     f"CREATE TEMP TABLE {name} AS SELECT t.rowid AS row_id, t.*"
-                    f" FROM {quote(table)} AS t WHERE {condition}"
+                    f" FROM {self._find_source(table)} AS t WHERE {condition}"
                 )
             self.seen[role, table] = name
         return self.seen[role, table]
@@ -153,7 +168,10 @@ class _CopyBuilder:
         theirs = ", ".join(map(quote_part, targets))
         if self.catalog.dialect == "duckdb":
             theirs = f"({theirs})"
-        return f"({ours}) IN (SELECT {theirs} FROM {seen or quote(parent.table)})"
+        return f"({ours}) IN (SELECT {theirs} FROM {seen or self._find_source(parent.table)})"
+
+    def _find_source(self, table: str) -> str:
+        return self.sources.get(table, quote(table))
 
 
 def quote(name: str) -> str:

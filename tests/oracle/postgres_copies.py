@@ -3,8 +3,9 @@
 Made from the grants of a policy by means that share nothing with the guard's rewriting: what each
 role sees is written into temporary tables, parents first; then every table is emptied and filled
 again with the rows that some role sees, columns masked row by row; hidden columns, hidden tables
-and their views are dropped. Rows lie in a copy in one of several orders, so that a query whose
-result depends on where rows lie shows it: copies answer it in several ways.
+and their views are dropped. No table INHERITS there: each has all rows of its own. Rows lie in a
+copy in one of several orders, so that a query whose result depends on where rows lie shows it:
+copies answer it in several ways.
 
 Does not cover partitions, foreign tables, and columns that are identities or computed when read.
 """
@@ -21,7 +22,7 @@ from psycopg import sql
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from tests.oracle.grants import Grant, Grants
-from tests.oracle.seen_rows import SeenRows, render_seen
+from tests.oracle.seen_rows import ROW, SeenRows, render_seen
 
 PRISTINE = "pristine_demo"
 """The demo ERP on the tests' embedded server, which nobody connects to: others are copied from it.
@@ -29,8 +30,8 @@ PRISTINE = "pristine_demo"
 
 FORWARD = "forward"
 ORDERS: Mapping[str, LiteralString] = {
-    FORWARD: "row_id",
-    "reverse": "row_id DESC",
+    FORWARD: "row_table, row_id",
+    "reverse": "row_table DESC, row_id DESC",
     "shuffled": "md5(row_id::text)",
     "shuffled_again": "md5('again' || row_id)",
 }
@@ -51,6 +52,11 @@ SELECT k.conname, k.contype::text,
        (SELECT array_agg(a.attname::text) FROM pg_attribute a
          WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey))
   FROM pg_constraint k WHERE k.conrelid = %s::regclass AND k.contype <> 'n'
+"""
+_HEIRS = """
+SELECT n.nspname || '.' || p.relname, p.oid::regclass::text, i.inhrelid::regclass::text
+  FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent AND p.relkind = 'r'
+  JOIN pg_namespace n ON n.oid = p.relnamespace
 """
 _GENERATED = """
 SELECT attname FROM pg_attribute
@@ -192,6 +198,8 @@ class _CopyBuilder:
         self._relations = list_relations(connection)
         self._sources = {relation.name: self._find_source(relation) for relation in self._relations}
         self._seen = SeenRows(connection, self._sources, roles)
+        self._heirs = connection.execute(_HEIRS).fetchall()
+        self._parents = {name for name, _, _ in self._heirs}
 
     def _find_source(self, relation: Relation) -> sql.Identifier:
         """The table itself; for a view with rows of its own a temporary table, which has ctids."""
@@ -214,6 +222,8 @@ class _CopyBuilder:
         for view in reversed(views):
             self._execute(f"DROP {_keyword(view)} {{}}", view.identifier)
         self._drop_foreign_keys()
+        for _, parent, heir in self._heirs:
+            self._execute(f"ALTER TABLE {heir} NO INHERIT {parent}")
         for table in tables:
             if table.name not in kept:
                 self._execute("DROP TABLE {}", table.identifier)
@@ -242,13 +252,14 @@ class _CopyBuilder:
         if not columns:
             return None
         is_whole = any(grant.is_whole for grant in grants.values())
-        if relation.kind == "r" and is_whole and self._order == FORWARD:
+        is_there = relation.kind == "r" and relation.name not in self._parents
+        if is_there and is_whole and self._order == FORWARD:
             return _Kept()
         seen = {role: self._seen.find(role, relation.name) for role in seeing}
         rendered = {column: self._render_column(column, grants, seen) for column in columns}
         name = sql.Identifier(f"kept_{relation.name}")
         self._execute(
-            "CREATE TEMP TABLE {} AS SELECT t.ctid AS row_id, {} FROM {} t WHERE {}",
+            "CREATE TEMP TABLE {} AS SELECT " + ROW + ", {} FROM {} t WHERE {}",
             name,
             sql.SQL(", ").join(rendered.values()),
             self._sources[relation.name],
@@ -291,7 +302,9 @@ class _CopyBuilder:
         self._execute("TRUNCATE {}", table.identifier)
         # Checks, which no mask satisfies, and keys with a column that is NULL now.
         drop_constraints(self._connection, table, kinds="c")
-        drop_constraints(self._connection, table, kinds="pu", columns=kept.nulled)
+        # Across tables that inherit no key holds.
+        nulled = None if table.name in self._parents else kept.nulled
+        drop_constraints(self._connection, table, kinds="pu", columns=nulled)
         for column in table.columns:
             name = sql.Identifier(column)
             if column not in kept_columns:
@@ -311,7 +324,7 @@ class _CopyBuilder:
     def _read_columns(self, kept: sql.Identifier) -> list[str]:
         cursor = self._connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(kept))
         names = [column.name for column in cursor.description or ()]
-        return [name for name in names if name != "row_id"]
+        return [name for name in names if name not in ("row_table", "row_id")]
 
     def _drop_foreign_keys(self) -> None:
         keys = self._connection.execute(
@@ -342,7 +355,8 @@ class _CopyBuilder:
                 kept.rows,
                 sql.SQL(ORDERS[self._order]),
             )
-            self._execute("ALTER TABLE {} DROP COLUMN row_id", view.identifier)
+            drop = "ALTER TABLE {} DROP COLUMN row_table, DROP COLUMN row_id"
+            self._execute(drop, view.identifier)
             return
         columns = sql.SQL(", ").join(map(sql.Identifier, view.columns))
         statement = f"CREATE {_keyword(view)} {{}} ({{}}) AS {_escape(definition)}"

@@ -1,9 +1,12 @@
-"""Which rows each role sees of each table, worked out by the database, parents first."""
+"""Which rows each role sees of each table, worked out by the database, parents first.
+
+Rows of tables that INHERIT are in their parents too, so that a ctid needs its table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -25,6 +28,10 @@ SELECT n.nspname || '.' || c.relname,
  WHERE k.contype = 'f'
 """
 
+ROW: LiteralString = "t.tableoid AS row_table, t.ctid AS row_id"
+"""What identifies a row of ``t``, as outputs."""
+_IS_SEEN: LiteralString = "(t.tableoid, t.ctid) IN (SELECT row_table, row_id FROM {})"
+
 
 class SeenRows:
     """What each role sees of each table, as temporary tables of row identifiers and rows."""
@@ -45,7 +52,7 @@ class SeenRows:
             self._keys[table, tuple(columns), target] = tuple(targets)
 
     def find(self, role: int, table: str) -> sql.Identifier | None:
-        """The temporary table of ``row_id`` and columns; None when every row is seen."""
+        """The temporary table of rows with what identifies them; None when every row is seen."""
         grant = self._roles[role][table]
         if not (grant.condition or grant.parent):
             return None
@@ -53,7 +60,7 @@ class SeenRows:
             # Entered after it is made: its parents' tables are made on the way there.
             condition = self._render_condition(role, table, grant)
             name = sql.Identifier(f"seen_{role}_{len(self._names)}")
-            statement = sql.SQL("CREATE TEMP TABLE {} AS SELECT t.ctid AS row_id, t.* FROM {} t")
+            statement = sql.SQL("CREATE TEMP TABLE {} AS SELECT " + ROW + ", t.* FROM {} t")
             self._connection.execute(
                 statement.format(name, self._sources[table]) + sql.SQL(" WHERE ") + condition
             )
@@ -85,5 +92,5 @@ def render_seen(tables: Iterable[sql.Identifier | None]) -> sql.Composable:
     found = list(tables)
     if None in found:
         return sql.SQL("true")
-    parts = [sql.SQL("t.ctid IN (SELECT row_id FROM {})").format(name) for name in found]
+    parts = [sql.SQL(_IS_SEEN).format(name) for name in found]
     return sql.SQL(" OR ").join(parts) if parts else sql.SQL("false")

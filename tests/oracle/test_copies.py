@@ -35,7 +35,7 @@ SOURCE = "oracle_copies"
 DESCRIBED: Mapping[str, Any] = yaml.safe_load(load_text("oracle/copies.yaml"))
 CASES = DESCRIBED["cases"]
 TABLES = [
-    *(Table("s", name, ()) for name in ("teams", "people", "trips", "secrets")),
+    *(Table("s", name, ()) for name in ("teams", "people", "trips", "secrets", "cars", "vans")),
     *(Table("s", name, (), kind="view") for name in ("costs", "twice", "codes", "leaks", "sums")),
 ]
 MEMBER = Principal("m", ("member",), (("team", 1),))

@@ -94,6 +94,24 @@ def test_a_generated_column_is_withheld_with_what_it_is_computed_from(
         assert opened == {"id", "open", "i"}
 
 
+def test_rows_of_heirs_are_seen_as_each_table_says(embedded_server: EmbeddedServer) -> None:
+    rows = "INSERT INTO base VALUES (1, 7), (5, 8); INSERT INTO child VALUES (1, 9, 'a', 3);"
+    filters = {"public.base": "id < 5", "public.middle": "id > 5", "public.child": "own = 3"}
+    role = {"tables": {"visible": [*filters]}, "row_filters": filters}
+    policy = {"version": 1, "roles": {"all": role}}
+    with fill_database(embedded_server, "family", _FAMILY + rows) as url:
+        catalog = read_postgres_catalog(url, database="family", reader_role=READER)
+        stage = PostgresStage(embedded_server, Subject("family", catalog, policy, []))
+        with closing(stage):
+            judge = stage.judge(Principal("anna", ("all",)))
+            for sql in (
+                "SELECT id, secret FROM base",
+                "SELECT b.secret, c.word FROM base AS b LEFT JOIN child AS c USING (id)",
+                "SELECT count(*) AS n, sum(m.secret) AS s FROM middle AS m, child AS c",
+            ):
+                assert judge.judge(sql).kind is Kind.EQUAL, sql
+
+
 def test_a_table_that_inherits_is_withheld_with_its_parent(
     embedded_server: EmbeddedServer,
 ) -> None:
