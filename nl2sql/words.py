@@ -23,6 +23,13 @@ _IDEOGRAPHS = ("\u3040", "\u9fff")
 _APOSTROPHES = re.compile("[-'\u2019\u2018`\u00b4\u2010-\u2015]")
 _MARKS = re.compile(r"[^\w\s.]|\.(?!\w)|(?<!\w)\.")
 
+# What asks for an order of the rows, and names no order of a customer.
+_SORTING = re.compile(
+    r"\b(?:(?:a|de)scending|(?:in|de)creasing|(?:alphabet|chronolog|lexicograph|numer)ic(?:al)?"
+    r"|reversed?) order\b|\bin order (?:of|to|by)\b|\border (?:(?:it|them|the \w+) )?by\b",
+    re.IGNORECASE,
+)
+
 # Function words of questions: comments contain them too, so long comments would rank higher.
 STOP_WORDS = frozenset(load_lexicon()["stop"]["en"].split())
 
@@ -44,6 +51,15 @@ def split_words(text: str) -> list[str]:
         for run in _RUN.findall(plain)
         for word in _cut(run)
     ]
+
+
+def drop_sorting(text: str) -> str:
+    """The text without the words "in descending order", "in order of", "order by".
+
+    >>> drop_sorting("Customers in descending order"), drop_sorting("products in each order")
+    ('Customers in ', 'products in each order')
+    """
+    return _SORTING.sub("", text)
 
 
 def content_words(text: str) -> list[str]:

@@ -23,6 +23,7 @@ from nl2sql.types import (
     Score,
     ScoreTerm,
 )
+from nl2sql.words import drop_sorting
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.condition_terms import measure_literals
@@ -66,12 +67,13 @@ def score_candidate(
     measured += measure_origin(candidate)
     if query is not None:
         expected = read_expectations(question.english)
+        naming, searched = map(drop_sorting, (question.english, question.search_text))
         measured += chain(
             measure_shape(expected, query),
-            measure_outputs(question.english, query),
+            measure_outputs(naming, query),
             measure_asked_outputs(question.english, query),
-            measure_coverage(f"{question.english} {question.evidence}", candidate.sql, query, uses),
-            measure_naming(question.search_text, query, uses),
+            measure_coverage(f"{naming} {question.evidence}", candidate.sql, query, uses),
+            measure_naming(searched, query, uses),
             measure_plan(query, guarded, plan),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),

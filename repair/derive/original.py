@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -12,7 +12,7 @@ from sqlglot import exp
 from nl2sql.catalog import Column, Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
 from nl2sql.sql.nodes import Node, find_all, list_selects
-from nl2sql.words import split_words
+from nl2sql.words import drop_sorting, split_words
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
@@ -37,7 +37,6 @@ class Original:
     tree: exp.Expr
     visible: TableLookup
     question: str = ""
-    _words: frozenset[str] | None = field(default=None, init=False)
 
     @cached_property
     def scopes(self) -> list[SelectScope]:
@@ -46,8 +45,8 @@ class Original:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the question."""
-        return frozenset(split_words(self.question))
+        """The words of the question that may name something."""
+        return frozenset(split_words(drop_sorting(self.question)))
 
     @cached_property
     def expected(self) -> Expectations:

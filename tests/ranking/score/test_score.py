@@ -73,6 +73,16 @@ def link(*tables: str) -> Plan:
     return Plan(tuple(SchemaLink("x", table, "", 0.5) for table in tables))
 
 
+def test_an_order_of_rows_names_no_orders() -> None:
+    context = build_context()
+    query = read_candidate("SELECT id FROM orders", context)
+    question = build_question(text="List customers in descending order")
+    told = score_candidate(
+        question, Candidate("c1", ""), query, build_guarded(), None, (), context, Plan()
+    )
+    assert "tables_unnamed" in {term.name for term in told.terms}
+
+
 def test_a_failed_explain_is_a_term() -> None:
     assert score(explained=build_diagnostic()) == {"explain_fails": 1.0}
 
