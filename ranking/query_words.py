@@ -73,7 +73,9 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
         tree = read_tree(query, dialect).copy()
         for select in tree.find_all(exp.Select):
             _name_tables(select)
-        writer = _build_writer(dialect)(dialect=dialect, unsupported_level=ErrorLevel.IGNORE)
+        writer = _build_writer(dialect)(
+            dialect=dialect, comments=False, unsupported_level=ErrorLevel.IGNORE
+        )
         return tuple(_list_clauses(writer, tree))
     except (SqlglotError, RecursionError):
         return (_shorten(query),)
