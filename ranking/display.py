@@ -68,13 +68,7 @@ def _find_digits(select: exp.Select) -> int | None:
 
 
 def _find_periods(select: exp.Select) -> tuple[tuple[int, str], ...]:
-    """The positions of years and months of one date; none if there are several dates.
-
-    >>> from sqlglot import parse_one
-    >>> sql = "SELECT EXTRACT(year FROM d), TO_CHAR(d, 'YYYY-MM'), DATE_TRUNC('month', d)::date, n"
-    >>> _find_periods(parse_one(sql, dialect="postgres"))
-    ((0, 'y'), (1, 'ym'), (2, 'ym'))
-    """
+    """The positions of years and months of one date; none if there are several dates."""
     dates = set()
     periods = []
     for at, output in enumerate(select.expressions):
@@ -103,12 +97,7 @@ def _read_period(shown: exp.Expr) -> str:
 
 
 def _find_ranked(select: exp.Select) -> tuple[int, ...]:
-    """The positions of computed figures that choose the first rows, beside what names them.
-
-    >>> from sqlglot import parse_one
-    >>> _find_ranked(parse_one("SELECT name, COUNT(*) AS n FROM t GROUP BY 1 ORDER BY n LIMIT 5"))
-    (1,)
-    """
+    """The positions of computed figures that choose the first rows, beside what names them."""
     outputs = [output.unalias() for output in select.expressions]
     chosen = [find_output(item.this, select) for item in select.args["order"].expressions]
     ranked = tuple(

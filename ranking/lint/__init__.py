@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterable
 
 from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
-from ranking.lint.comparisons import unlisted_code
 from ranking.lint.joins import join_off_keys, outer_column, unused_join
-from ranking.lint.outputs import aggregate_without_group, counted_name, measure_without_filter
+from ranking.lint.outputs import (
+    aggregate_without_group,
+    counted_name,
+    measure_without_filter,
+    unlisted_code,
+)
 from ranking.query import Query
 
 _NAMED = re.compile(r"\b(?:call|nam|titl)(?:ed|es?)\b", re.IGNORECASE)

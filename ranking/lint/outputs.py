@@ -1,7 +1,8 @@
-"""What is shown: aggregates, groups, figures and columns."""
+"""What is shown: aggregates, groups, figures and columns; and texts that it is compared with."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sqlglot import exp
@@ -14,6 +15,9 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
+# "OPN = open, CNF = confirmed".
+_CODE = re.compile(r"(?<![\w'])([A-Za-z0-9][A-Za-z0-9_-]{0,11}) = ")
+_FEWEST = 2
 
 
 def aggregate_without_group(query: Query) -> Finding | None:
@@ -66,6 +70,18 @@ def counted_name(query: Query) -> Finding | None:
         if sources == [table] and find_labels(table) == (name,) and not is_part:
             told = f"It counts the rows of {table.name} with one name: one at most."
             return Finding("counted_name", "error", told)
+    return None
+
+
+def unlisted_code(query: Query) -> Finding | None:
+    """An error for a text compared by = or IN with a column whose comment lists other codes."""
+    for use, text in list_texts(query):
+        codes = list(dict.fromkeys(_CODE.findall(use.column.comment)))
+        if len(codes) >= _FEWEST and text not in codes:
+            listed = f"{', '.join(codes[:-1])} and {codes[-1]}"
+            written = exp.Literal.string(text).sql()
+            message = f"{use.table.name}.{use.column.name} has the codes {listed}, not {written}."
+            return Finding("unlisted_code", "error", message)
     return None
 
 

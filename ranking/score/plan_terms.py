@@ -65,18 +65,6 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
     """Shares of the question's cell values: compared with other columns, or not in all spellings.
 
     The spellings of a text in a column differ in case and spacing.
-
-    >>> from dataclasses import replace
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> table = Table("s", "battle", (Column("winner", "text"), Column("loser", "text")))
-    >>> query = read_query("SELECT 1 FROM battle WHERE loser = 'Kaloyan'", "sqlite", [table])
-    >>> match = ValueMatch("kaloyan", "s.battle", "winner", "Kaloyan", 1.0)
-    >>> list(measure_values(query, [match]))
-    [('values_misplaced', 1.0)]
-    >>> query = read_query("SELECT 1 FROM battle WHERE winner = 'Kaloyan'", "sqlite", [table])
-    >>> list(measure_values(query, [match, replace(match, value="KALOYAN")]))
-    [('spellings_missed', 1.0)]
     """
     known: dict[str, list[ValueMatch]] = {}
     for match in values:

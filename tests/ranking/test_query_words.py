@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ranking.query_words import describe_apart, describe_query
+from ranking.query_words import describe_query
 from tests.golden import load_changes
 
 
@@ -17,15 +17,6 @@ def test_a_query_in_words(query: str, words: str) -> None:
 def test_what_does_not_parse_stays_as_it_is() -> None:
     assert describe_query("SELECT  FROM (", "postgres") == ("SELECT FROM (",)
     assert len(describe_query("((" + "x" * 500, "postgres")[0]) < 200
-
-
-def test_what_tells_two_readings_apart_comes_first() -> None:
-    one, other = describe_apart(
-        ["SELECT name FROM t ORDER BY a DESC LIMIT 1", "SELECT name FROM t ORDER BY b LIMIT 1"],
-        "sqlite",
-    )
-    assert one == "sorted by a, highest first. The same in both: shows name; of t; only 1 row."
-    assert other == "sorted by b. The same in both: shows name; of t; only 1 row."
 
 
 @settings(max_examples=60, deadline=None)

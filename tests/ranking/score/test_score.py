@@ -27,7 +27,6 @@ from ranking.vote.order import says_nothing
 from tests.fakes import (
     build_assessment,
     build_context,
-    build_diagnostic,
     build_guarded,
     build_question,
     build_result,
@@ -81,10 +80,6 @@ def test_an_order_of_rows_names_no_orders() -> None:
         question, Candidate("c1", ""), query, build_guarded(), None, (), context, Plan()
     )
     assert "tables_unnamed" in {term.name for term in told.terms}
-
-
-def test_a_failed_explain_is_a_term() -> None:
-    assert score(explained=build_diagnostic()) == {"explain_fails": 1.0}
 
 
 def test_a_finding_is_a_term_under_the_name_of_its_rule() -> None:
