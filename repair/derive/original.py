@@ -12,7 +12,7 @@ from sqlglot import exp
 from nl2sql.catalog import Column, Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
 from nl2sql.sql.nodes import Node, find_all, list_selects
-from nl2sql.words import drop_sorting, split_words
+from nl2sql.words import STOP_WORDS, drop_sorting, split_words
 from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
@@ -45,8 +45,9 @@ class Original:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the question that may name something."""
-        return frozenset(split_words(drop_sorting(self.question)))
+        """The words of the question that may name something: "Show" at its beginning does not."""
+        words = split_words(drop_sorting(self.question))
+        return frozenset(words[1:] if words[:1] and words[0] in STOP_WORDS else words)
 
     @cached_property
     def expected(self) -> Expectations:
