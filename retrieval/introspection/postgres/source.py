@@ -2,7 +2,8 @@
 
 The planner's statistics, if there are any, exclude columns with too many or too long values without
 a scan. A changed table is recognised by its statistics counters and its file. A change is missed if
-the counters were off, or were reset and reached the same numbers.
+the counters were reset and reached the same numbers. Where there are none (on a standby, of foreign
+tables, or switched off), values are read every time.
 """
 
 from __future__ import annotations
@@ -39,9 +40,12 @@ WITH RECURSIVE leaves (oid, leaf) AS (
     SELECT l.oid, i.inhrelid FROM leaves l JOIN pg_inherits i ON i.inhparent = l.leaf
 )
 SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
-       md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
+       CASE WHEN bool_and(c.relkind <> 'f' AND current_setting('track_counts')::bool
+                          AND NOT pg_is_in_recovery())
+         THEN md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
            pg_stat_get_tuples_inserted(l.leaf), pg_stat_get_tuples_updated(l.leaf),
            pg_stat_get_tuples_deleted(l.leaf)), ',' ORDER BY l.leaf))
+         ELSE '' END
   FROM leaves l
   JOIN pg_class t ON t.oid = l.oid
   JOIN pg_namespace n ON n.oid = t.relnamespace

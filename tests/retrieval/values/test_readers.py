@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from execution.postgres.embedded import READER, EmbeddedServer
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from retrieval.introspection.duckdb_file import DuckDbSource, read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
@@ -75,6 +75,7 @@ def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, st
             "public.parts.region",
             "public.bases.region",
             "public.heirs.region",
+            "public.spread.region",
             "public.kept.region",
             "public.secured.name",
         }
@@ -142,8 +143,10 @@ def test_of_a_file_text_is_read_until_it_changes(
         assert survey(reader, catalog) != marks
 
 
-def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
-    owner, url = postgres
+def test_postgres_notices_which_table_has_changed(
+    postgres: tuple[str, str], embedded_server: EmbeddedServer
+) -> None:
+    (owner, url), superuser = postgres, embedded_server.url("odd_values", SUPERUSER)
     catalog = read_catalog(owner)
     with PostgresSource("odd_values", lambda: catalog, lambda: (url, "")) as reader:
         before = survey(reader, catalog)
@@ -160,3 +163,9 @@ def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> 
         "public.heirs.region",
         "public.kept.region",
     }
+    # Changes of foreign tables are not counted, and of none if the counters are off.
+    assert [name for name, mark in after.items() if not mark] == ["public.spread.region"]
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute("ALTER DATABASE odd_values SET track_counts = off")
+    with PostgresSource("odd_values", lambda: catalog, lambda: (url, "")) as reader:
+        assert set(survey(reader, catalog).values()) == {""}
