@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -80,14 +79,7 @@ RELATED_WEIGHT = 0.4
 _NEAR_BEST = 0.8
 
 Shares = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleEvidence:
-    """For each module its keyword score and its nearest card's cosine, both from 0 to 1."""
-
-    words: Shares
-    nearest: Shares
+"""A number from 0 to 1 for each module."""
 
 
 class ModuleRouter:
@@ -108,8 +100,8 @@ class ModuleRouter:
         ]
         self._keywords = KeywordIndex(words, b=0.0)
 
-    def weigh(self, words: Keywords, cosines: Mapping[int, float]) -> ModuleEvidence:
-        """The evidence for every module; ``cosines`` are those of the ranked tables."""
+    def weigh(self, words: Keywords, cosines: Mapping[int, float]) -> tuple[Shares, Shares]:
+        """Their keyword scores and nearest cosines; ``cosines`` are those of the ranked tables."""
         scores = self._keywords.score(words.own)
         scores = scores + RELATED_WEIGHT * self._keywords.score(words.related)
         best = float(scores.max(initial=0.0))
@@ -117,11 +109,11 @@ class ModuleRouter:
         if cosines:
             at = self.module_of[np.fromiter(cosines, dtype=np.int64, count=len(cosines))]
             np.maximum.at(nearest, at, np.fromiter(cosines.values(), dtype=np.float32))
-        return ModuleEvidence(scores / best if best > 0 else scores, nearest)
+        return scores / best if best > 0 else scores, nearest
 
-    def route(self, evidence: ModuleEvidence) -> ModuleRoute:
+    def route(self, words: Shares, nearest: Shares) -> ModuleRoute:
         """At most three modules, best first; none without any evidence."""
-        scores = (evidence.words + evidence.nearest) / 2
+        scores = (words + nearest) / 2
         order = np.argsort(-scores, kind="stable")[:MOST_MODULES]
         best = float(scores.max(initial=0.0))
         if best <= 0:

@@ -101,15 +101,15 @@ def rank_tables(
     cosines = space.cosines(list(fused), vector) if flags.cosine else {}
     route, weights = ModuleRoute(), fused
     if flags.module_router:
-        evidence = space.router.weigh(words if flags.bm25 else Keywords((), ()), cosines)
-        route = space.router.route(evidence)
+        shares = space.router.weigh(words if flags.bm25 else Keywords((), ()), cosines)
+        route, (said, nearest) = space.router.route(*shares), shares
         best = float(scores.max(initial=0.0)) or 1.0
         module_of = space.router.module_of
         weights = {
             table: cosines.get(table, 0.0)
             + _WORDS * float(scores[table]) / best
-            + _MODULE_WORDS * float(evidence.words[module_of[table]])
-            + _MODULE_NEAREST * float(evidence.nearest[module_of[table]])
+            + _MODULE_WORDS * float(said[module_of[table]])
+            + _MODULE_NEAREST * float(nearest[module_of[table]])
             + _VALUES * grounded.get(table, 0.0)
             + _NAMED * named.get(table, 0.0)
             + _MEANT * meant.get(table, 0.0)

@@ -122,6 +122,6 @@ def test_a_route_is_half_words_and_half_similarity(
     modules: tuple[str, ...],
     confidences: tuple[float, ...],
 ) -> None:
-    route = ROUTER.route(ROUTER.weigh(read_words(question), cosines))
+    route = ROUTER.route(*ROUTER.weigh(read_words(question), cosines))
     assert route.modules == modules
     assert route.confidences == pytest.approx(confidences, abs=1e-3)
