@@ -44,6 +44,13 @@ ON CONFLICT (principal) DO UPDATE SET
     day = greatest(used.day, {_TODAY})
 RETURNING day, tokens, result_rows, {_TO_MIDNIGHT}
 """
+# The leases of questions that have not ended; deletes those that expired.
+_COUNT_LEASES = """
+WITH expired AS (
+    DELETE FROM quorumsql.question_leases WHERE principal = %(principal)s AND expires_at <= now())
+SELECT count(*) FROM quorumsql.question_leases
+ WHERE principal = %(principal)s AND expires_at > now()
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +88,12 @@ class UsageStore(TableStore):
 
     async def count_request(self, principal: str) -> tuple[int, float]:
         """Counts a request: those of the present minute, and the seconds until that ends."""
-        row = await self._fetch_row(_ADMIT, {"principal": principal})
-        assert row is not None
-        return row[0], max(row[1], 0.0)
+        [(requests, minute_s)] = await self._fetch(_ADMIT, {"principal": principal})
+        return requests, max(minute_s, 0.0)
 
     async def read(self, principal: str) -> UsageCounts:
         """What ``principal`` has used; counts nothing."""
-        row = await self._fetch_row(_READ, {"principal": principal})
-        assert row is not None
+        [row] = await self._fetch(_READ, {"principal": principal})
         requests, minute_s, tokens, rows, day_s, questions = row
         return UsageCounts(requests, max(minute_s, 0.0), questions, tokens, rows, max(day_s, 0.0))
 
@@ -100,10 +105,8 @@ class UsageStore(TableStore):
         If rows are limited, as many of ``rows`` as remain are reserved.
         """
         async with self._index.connection() as connection, connection.transaction():
-            cursor = await connection.execute(_BEGIN_DAY.encode(), (principal,))
-            counted = await cursor.fetchone()
-            assert counted is not None
-            day, tokens, used_rows, to_midnight = counted
+            begun = await connection.execute(_BEGIN_DAY.encode(), (principal,))
+            [(day, tokens, used_rows, to_midnight)] = await begun.fetchall()
             if limits.tokens_per_day and tokens >= limits.tokens_per_day:
                 return Exceeded("tokens_per_day", to_midnight)
             reserved = None
@@ -111,17 +114,9 @@ class UsageStore(TableStore):
                 reserved = min(rows, limits.rows_per_day - used_rows)
                 if reserved <= 0:
                     return Exceeded("rows_per_day", to_midnight)
-            await connection.execute(
-                "DELETE FROM quorumsql.question_leases"
-                " WHERE principal = %s AND expires_at <= now()",
-                (principal,),
-            )
-            cursor = await connection.execute(
-                "SELECT count(*) FROM quorumsql.question_leases WHERE principal = %s", (principal,)
-            )
-            under_way = await cursor.fetchone()
-            assert under_way is not None
-            if limits.questions_at_once and under_way[0] >= limits.questions_at_once:
+            leases = await connection.execute(_COUNT_LEASES.encode(), {"principal": principal})
+            [(under_way,)] = await leases.fetchall()
+            if limits.questions_at_once and under_way >= limits.questions_at_once:
                 return Exceeded("questions_at_once", 1.0)
             lease = QuestionLease(secrets.token_hex(8), principal, day, reserved)
             await connection.execute(
@@ -138,14 +133,12 @@ class UsageStore(TableStore):
     async def end_question(self, lease: QuestionLease, *, tokens: int, rows: int) -> None:
         """Returns the lease; counts the tokens and rows that were used instead of the reserved."""
         async with self._index.connection() as connection, connection.transaction():
-            cursor = await connection.execute(_BEGIN_DAY.encode(), (lease.principal,))
-            counted = await cursor.fetchone()
-            assert counted is not None
-            is_same_day = counted[0] == lease.day
+            begun = await connection.execute(_BEGIN_DAY.encode(), (lease.principal,))
+            [(day, *_)] = await begun.fetchall()
             await connection.execute(
                 "UPDATE quorumsql.usage SET tokens = tokens + %s, result_rows = result_rows + %s"
                 " WHERE principal = %s",
-                (tokens, rows - (lease.rows or 0) * is_same_day, lease.principal),
+                (tokens, rows - (lease.rows or 0) * (day == lease.day), lease.principal),
             )
             await connection.execute(
                 "DELETE FROM quorumsql.question_leases WHERE id = %s", (lease.id,)

@@ -77,9 +77,6 @@ class ValueDictionary:
         self._values = [values[at] for at in order]
         self._squeezed = [text.replace(" ", "") for text in self._texts]
 
-    def __len__(self) -> int:
-        return sum(len(column.values) for column in self._columns)
-
     def values_of(self, qualified: str) -> tuple[str, ...]:
         """The values of ``schema.table.column``; empty if they are not indexed."""
         return self._by_name.get(qualified, ())
