@@ -163,13 +163,14 @@ class IndexedValueSearch:
 
 
 def _build_query(table: Table, column: str, dialect: str, values: Sequence[str]) -> str:
-    """The query for those of the values that the column contains.
+    """The query for those of the values that the column contains, as texts like those indexed.
 
     >>> from nl2sql.catalog import Column
     >>> cust = Table("s", "Cust", (Column("city", "text"),))
     >>> print(_build_query(cust, "city", "postgres", ["O'Fallon"]))
-    SELECT DISTINCT "city" FROM "s"."Cust" WHERE "city" IN ('O\'\'Fallon')
+    SELECT DISTINCT CAST("city" AS TEXT) FROM "s"."Cust" WHERE "city" IN ('O\'\'Fallon')
     """
     named = exp.column(column, quoted=True)
-    query = exp.select(named).distinct().from_(exp.table_(table.name, db=table.schema, quoted=True))
+    query = exp.select(exp.cast(named, "text")).distinct()
+    query = query.from_(exp.table_(table.name, db=table.schema, quoted=True))
     return query.where(named.copy().isin(*map(exp.Literal.string, values))).sql(dialect=dialect)

@@ -9,17 +9,24 @@ from typing import Any
 import psycopg
 import pytest
 
+from execution.guard.guard import SqlGuard
+from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.catalog import Catalog
+from nl2sql.settings import LimitSettings
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.introspection.duckdb_file import DuckDbSource, read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase, Unreadable
 from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalog
+from retrieval.values.search import IndexedValueSearch
 from tests.embedded_databases import fill_database
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
+from tests.fakes import FakeCatalogs, FakeIndexStore, FakeVisibility, build_question
 from tests.golden import load_text
+from tests.retrieval.values.builders import FakeMemory
 
 Kind = tuple[
     Callable[[Path, str], None], Callable[..., Catalog], Callable[[str, Path], SourceDatabase[Any]]
@@ -83,6 +90,22 @@ def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, st
         assert read(reader, catalog, odd, "code") == {"AB"}
         assert read(reader, catalog, odd, "m") == {"it's ok"}
         assert read(reader, catalog, "public.parts", "region") == {"north", "south"}
+
+
+async def test_a_code_that_postgres_pads_is_told_as_it_is_indexed(
+    postgres: tuple[str, str],
+) -> None:
+    catalog = read_catalog(postgres[0])
+    database = PostgresDatabase("odd_values", postgres[1], LimitSettings())
+    search = IndexedValueSearch(
+        FakeMemory(ValueColumn('public.Odd "T', "code", ("AB",))),
+        FakeVisibility(FakeIndexStore(), open_columns=[]),
+        SqlGuard(FakeCatalogs(catalog)),
+        database,
+    )
+    asked = build_question(text="those of 'AB'", database="odd_values")
+    assert [match.value for match in await search.match(asked, catalog)] == ["AB"]
+    await database.close()
 
 
 def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(

@@ -30,7 +30,10 @@ from tests.retrieval.values.builders import FakeMemory
 
 COUNTRY = ValueColumn("sales.customers", "country", ("Germany", "France"))
 STATUS = ValueColumn("sales.orders", "status", ("CXL", "OPN"), {"cancelled": "CXL"})
-GUARDED = 'SELECT DISTINCT "country" FROM "sales"."customers" WHERE "country" IN (\'Germany\')'
+GUARDED = (
+    'SELECT DISTINCT CAST("country" AS TEXT) FROM "sales"."customers"'
+    " WHERE \"country\" IN ('Germany')"
+)
 
 
 def build_search(
