@@ -40,7 +40,6 @@ _MEANT = 0.3
 # The most that the walk over the keys adds, as a share of the best table's weight.
 _WALK = 1.2
 
-
 Nearest = Sequence[tuple[int, float]]
 
 

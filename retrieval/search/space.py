@@ -106,21 +106,17 @@ def build_space(
     numbers = {table.qualified: number for number, table in enumerate(visible.tables)}
     cards = {card.table: at for at, card in enumerate(index.cards.tables)}
     rows = np.full(len(visible.tables), -1, dtype=np.int32)
-    narrowed: list[int] = []
+    narrowed: dict[int, Card] = {}
     for number, table in enumerate(visible.tables):
         whole = full.table(table.qualified)
         if whole is not None and (whole is table or whole.columns == table.columns):
             rows[number] = cards[table.qualified]
         else:
-            narrowed.append(number)
+            narrowed[number] = _describe_narrowed(table, index, cards.get(table.qualified))
     tables_at = np.full(len(cards), -1, dtype=np.int32)
     tables_at[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-    own_cards = {
-        number: _describe_narrowed(table, index, cards.get(table.qualified))
-        for number, table in ((number, visible.tables[number]) for number in narrowed)
-    }
     texts = [
-        own_cards[number].text if row < 0 else index.cards.tables[row].text
+        narrowed[number].text if row < 0 else index.cards.tables[row].text
         for number, row in enumerate(rows)
     ]
     # A table's name counts twice, because it says more than other words of the card. Words are
@@ -129,8 +125,8 @@ def build_space(
         [sys.intern(word) for word in content_words(f"{table.name} {text}")]
         for table, text in zip(visible.tables, texts, strict=True)
     ]
-    embedded = narrowed[:_MOST_EMBEDDED] if len(narrowed) <= _MOST_EMBEDDED else []
-    own = embedder.embed([own_cards[number].summary for number in embedded]) if embedded else ()
+    embedded = narrowed if len(narrowed) <= _MOST_EMBEDDED else {}
+    own = embedder.embed([card.summary for card in embedded.values()]) if embedded else ()
     is_whole = not narrowed and len(visible.tables) == len(cards)
     return SearchSpace(
         head=index.head,

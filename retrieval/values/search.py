@@ -38,7 +38,6 @@ from retrieval.values.selection import (
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
 _TIMEOUT_S = 1.0
 
-
 # For columns that are not open: queries for a question, and values in a query.
 _MOST_QUERIES = 8
 _MOST_CONFIRMED = 20
