@@ -7,6 +7,7 @@ not mentioned.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -20,19 +21,28 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TEXTS, TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
-from ranking.query import ColumnUse, Query
+from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
-_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like)
+_ORDERINGS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+_COMPARISONS = (exp.EQ, *_ORDERINGS, exp.In, exp.Like)
+_NUMBER = re.compile(r"[-+$€£]?\s?\d")
+# Texts of these are in the order of what they mean: 2024-05-31, 2024, 0042.
+_IN_ORDER = re.compile(r"\d{4}(?!\d)|0\d*\b(?![./-])")
+_DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought."""
+    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought.
+
+    ``is_misordered``: numbers or days that are texts are compared letter by letter.
+    """
 
     sentences: tuple[str, ...] = ()
     is_unstored: bool = False
+    is_misordered: bool = False
 
 
 async def write_notes(
@@ -51,13 +61,23 @@ async def write_notes(
         return found if isinstance(found, ResultSet) else None
 
     notes, dialect = [], query.dialect
+    ordered = list(dict.fromkeys(list_ordered_texts(query)))[:_MOST_PROBES]
+    spans = await gather_all(run(build_range(use, with_lengths=True)) for use in ordered)
+    for use, found in zip(ordered, spans, strict=True):
+        if found and is_misordered(*found.rows[0]):
+            first, last = found.rows[0][:2]
+            notes.append(
+                f"{_name(use)} is a text, which is compared letter by letter: "
+                f"{first!r} is its first value, {last!r} its last."
+            )
+    misordered = bool(notes)
     if not is_empty:
         negated = list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]
         answers = await gather_all(run(build_probe(use, _is_null(use), dialect)) for use in negated)
         for use, found in zip(negated, answers, strict=True):
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
-        return Notes(tuple(notes))
+        return Notes(tuple(notes), is_misordered=misordered)
     texts = list(dict.fromkeys(list_text_conditions(query)))
     missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}
     texts = texts[:_MOST_PROBES]
@@ -76,7 +96,7 @@ async def write_notes(
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
-    return Notes(tuple(notes), is_unstored)
+    return Notes(tuple(notes), is_unstored, misordered)
 
 
 def answers_part(question: str, query: Query) -> bool:
@@ -85,15 +105,7 @@ def answers_part(question: str, query: Query) -> bool:
 
 
 def list_negated(query: Query) -> Iterator[ColumnUse]:
-    """The columns that must not have a value, and whose missing ones no condition mentions.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> table = Table("s", "t", (Column("a", "text"), Column("b", "text"), Column("c", "text")))
-    >>> sql = "SELECT 1 FROM t WHERE a <> 'x' AND b NOT IN ('y') AND (c <> 'z' OR c IS NULL)"
-    >>> [use.name for use in list_negated(read_query(sql, "postgres", [table]))]
-    ['s.t.a', 's.t.b']
-    """
+    """The columns that must not have a value, and whose missing ones no condition mentions."""
     tested = {query.resolve(node.this) for node in query.find_all(exp.Is)}
     for node in query.find_all(exp.NEQ, exp.EQ, exp.In, exp.Like, exp.ILike):
         is_negated = isinstance(node, exp.NEQ) or isinstance(node.parent, exp.Not)
@@ -135,16 +147,28 @@ def _bare(use: ColumnUse) -> exp.Column:
     return exp.column(use.column.name, quoted=True)
 
 
-def list_dates(query: Query) -> Iterator[ColumnUse]:
-    """The columns of dates and times on which a condition depends.
+def list_ordered_texts(query: Query) -> Iterator[ColumnUse]:
+    """The columns of texts that are compared, of which the first rows or the greatest is sought."""
+    for node in query.find_all(exp.Ordered, exp.Min, exp.Max, *_ORDERINGS):
+        sides, select = [node.this, node.args.get("expression")], node.parent_select
+        if isinstance(node, exp.Ordered):
+            sides = [find_output(node.this, select)] if select and select.args.get("limit") else []
+        for use in map(query.resolve, sides):
+            if use is not None and query.kind_of(use) == "text":
+                yield use
 
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> table = Table("s", "t", (Column("d", "date"), Column("e", "date"), Column("n", "int")))
-    >>> sql = "SELECT e FROM t WHERE extract(year FROM d) = 2025 AND n > 3"
-    >>> [use.name for use in list_dates(read_query(sql, "postgres", [table]))]
-    ['s.t.d']
-    """
+
+def is_misordered(first: object, last: object, shortest: object, longest: object) -> bool:
+    """Whether texts between these two, of these lengths, are numbers or days in another order."""
+    if not all(isinstance(end, str) and _NUMBER.match(end) for end in (first, last)):
+        return False
+    if _DAY_FIRST.match(str(first)):
+        return True
+    return shortest != longest and not all(_IN_ORDER.match(str(end)) for end in (first, last))
+
+
+def list_dates(query: Query) -> Iterator[ColumnUse]:
+    """The columns of dates and times on which a condition depends."""
     for node in query.find_all(*_COMPARISONS):
         for column in node.find_all(exp.Column):
             use = query.resolve(column)
@@ -152,21 +176,15 @@ def list_dates(query: Query) -> Iterator[ColumnUse]:
                 yield use
 
 
-def build_range(use: ColumnUse) -> str:
+def build_range(use: ColumnUse, *, with_lengths: bool = False) -> str:
     """A query for the first and the last value of a column."""
     column, table = enquote(use.column.name), enquote(use.table.schema, use.table.name)
-    return f"SELECT MIN({column}), MAX({column}) FROM {table}"
+    lengths = f", MIN(LENGTH({column})), MAX(LENGTH({column}))" if with_lengths else ""
+    return f"SELECT MIN({column}), MAX({column}){lengths} FROM {table}"
 
 
 def build_probe(use: ColumnUse, condition: exp.Expr, dialect: str) -> str:
-    """A query that returns a row if the condition on the column holds in one.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> table = Table("s", "t", (Column("Last Name", "text"),))
-    >>> condition = exp.column("Last Name", quoted=True).eq("O'Hara")
-    >>> print(build_probe(ColumnUse("t", table, table.columns[0]), condition, "postgres"))
-    SELECT 1 FROM "s"."t" WHERE "Last Name" = 'O''Hara' LIMIT 1
-    """
+    """A query that returns a row if the condition on the column holds in one."""
     table = enquote(use.table.schema, use.table.name)
     return f"SELECT 1 FROM {table} WHERE {condition.sql(dialect)} LIMIT 1"
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from nl2sql.results.json_values import to_json_value
+from nl2sql.results.json_values import round_shown, to_json_value
 from nl2sql.types import ResultSet
 
 # Where a formula starts in a spreadsheet (OWASP, "CSV Injection"): many also split a line at
@@ -107,7 +107,7 @@ def _render_line(cells: Sequence[str]) -> str:
 
 
 def _render_cell(value: object) -> str:
-    return "NULL" if value is None else escape_markdown(render_text(value))
+    return "NULL" if value is None else escape_markdown(render_text(round_shown(value)))
 
 
 def escape_markdown(text: str) -> str:

@@ -62,10 +62,12 @@ def _describe_failure(ranking: Ranking, attempts: tuple[FailedAttempt, ...]) -> 
     counted = ", ".join(
         f"{name.replace('_', ' ')} ({count})" for name, count in classes.most_common()
     )
+    first = next((" ".join(attempt.cause.split()) for attempt in attempts), "")
     return (
         f"None of the {len(ranking.assessments)} queries that were tried could be run"
         + (f"; {too_large} would read too many rows" if too_large else "")
         + (f". What went wrong: {counted}. " if counted else ". ")
+        + (f"The first: {first.rstrip('.')}. " if first else "")
         + _ADVICE
     )
 

@@ -116,6 +116,15 @@ def to_json_value(value: object) -> Any:
     return str(value)
 
 
+def round_shown(value: object) -> object:
+    """A float to 15 digits, which are exact: the rest is an error of its arithmetic.
+
+    >>> round_shown(1729.2499999999998), round_shown(0.1 + 0.2), round_shown("1.50")
+    (1729.25, 0.3, '1.50')
+    """
+    return float(f"{value:.15g}") if isinstance(value, float) else value
+
+
 def describe_unreadable(rows: Iterable[Sequence[object]]) -> str:
     """Says that some text could not be read whole; empty if all could.
 

@@ -13,6 +13,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from nl2sql.results.json_values import round_shown
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
@@ -196,7 +197,8 @@ def build_rows(
         table.add_column(Text(column.heading or column.name), justify=justify)
     shown = answer.rows if most is None else answer.rows[:most]
     for row in shown:
-        table.add_row(*(Text("NULL" if cell is None else make_safe(str(cell))) for cell in row))
+        cells = ("NULL" if cell is None else make_safe(str(round_shown(cell))) for cell in row)
+        table.add_row(*map(Text, cells))
     hidden = len(answer.rows) - len(shown)
     if hidden > 0:
         table.caption = f"and {hidden} more"

@@ -103,6 +103,7 @@ async def test_conditions_on_anything_else_are_not_asked_about() -> None:
     assert executor.executed == []
 
 
+Row = tuple[object, ...]
 MISSING = """SELECT 1 FROM "sales"."orders" WHERE "status" IS NULL LIMIT 1"""
 
 
@@ -118,6 +119,7 @@ MISSING = """SELECT 1 FROM "sales"."orders" WHERE "status" IS NULL LIMIT 1"""
         ("Which are not closed?", "SELECT id FROM orders WHERE status <> 'CLOSED'", [NOTHING], []),
         ("Which are closed?", "SELECT id FROM orders WHERE status = 'CLOSED'", [], []),
         ("How many are there for each status?", "SELECT status, count(*) FROM orders", [], []),
+        ("", "SELECT id FROM orders WHERE status <> 'CLOSED' OR status IS NULL", [], []),
     ],
 )
 async def test_what_an_answer_leaves_out(
@@ -129,3 +131,33 @@ async def test_what_an_answer_leaves_out(
     asked = build_question(text=question)
     found = await write_notes(FakeGuard(), executor, asked, query, is_empty=False)
     assert list(found.sentences) == notes
+
+
+SPAN = """SELECT MIN("status"), MAX("status"), MIN(LENGTH("status")), MAX(LENGTH("status"))"""
+
+
+@pytest.mark.parametrize(
+    ("end", "span"),
+    [
+        ("ORDER BY status DESC LIMIT 3", ("10,000,000", "97,000,000", 9, 11)),
+        ("WHERE status > '90'", ("101 min", "95 min", 6, 7)),
+        ("HAVING MAX(status) > 'x'", ("01/12/2022", "28/07/2020", 10, 10)),
+        ("ORDER BY status DESC", ()),
+        ("ORDER BY placed LIMIT 3", ()),
+        ("WHERE status = '90'", ()),
+    ],
+)
+@pytest.mark.parametrize(
+    "right",
+    [(None,) * 4, ("2019", "2024-01-01", 4, 10), ("9 to 5", "Up", 2, 20), ("10", "95", 2, 2)],
+)
+async def test_numbers_and_days_that_are_texts(end: str, span: Row, right: Row) -> None:
+    query = read_query(f"SELECT id FROM orders {end}", "postgres", [ORDERS])
+    assert query is not None
+    for row in (span, right) if span else ():
+        executor = FakeExecutor({f'{SPAN} FROM "sales"."orders"': [build_result(row)]})
+        found = await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=False)
+        assert (found.is_misordered, len(found.sentences)) == (row is span,) * 2
+    if not span:
+        found = await write_notes(FakeGuard(), FakeExecutor(), QUESTION, query, is_empty=False)
+        assert not found.sentences

@@ -93,7 +93,9 @@ def test_csv_defuses_the_names_of_columns_too() -> None:
 
 
 def test_markdown_is_a_table() -> None:
-    result = build((1, "Ann", None), (-2.5, "Bob", True), columns=("n", "name", "note"))
+    result = build(
+        (1, "Ann", None), (-2.4999999999999996, "Bob", True), columns=("n", "name", "note")
+    )
     assert render_markdown(result) == (
         "| n | name | note |\n| ---: | --- | --- |\n| 1 | Ann | NULL |\n| -2.5 | Bob | true |\n"
     )

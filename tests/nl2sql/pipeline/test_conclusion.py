@@ -46,7 +46,7 @@ def test_a_failure_says_what_went_wrong_and_what_to_do() -> None:
     assert isinstance(answer, Failed)
     assert len(answer.attempts) == 2
     assert "2 queries" in answer.reason
-    assert "What went wrong: unknown table (1), grouping (1). Name things as" in answer.reason
+    assert "What went wrong: unknown table (1), grouping (1). The first: It is" in answer.reason
 
 
 CONTEXT = build_context(definitions=(REVENUE, GERMANS))
