@@ -56,7 +56,7 @@ _TIMELESS = "No time is compared with another, as it takes to tell what is late.
 _PARTIAL = (
     "The question seems to ask for several things, of which this is one. Ask for each by itself."
 )
-# What answers a part of the question, or compares numbers as texts, is not called probably right.
+# What answers a part of the question, or may show any row, is not called probably right.
 _MOST_IF_PARTIAL = 0.65
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
@@ -157,7 +157,7 @@ class CandidateRanker:
                 confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):
                 confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_PARTIAL]
-            elif notes.is_misordered:
+            elif notes.is_doubtful:
                 confidence = min(confidence, _MOST_IF_PARTIAL)
         remarks += [*filter(None, (unreadable,)), *_list_rule_notes(ranking)]
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)

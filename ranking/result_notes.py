@@ -21,6 +21,7 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TEXTS, TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
+from ranking.lint.outputs import split_outputs
 from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
@@ -37,12 +38,13 @@ _DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 class Notes:
     """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought.
 
-    ``is_misordered``: numbers or days that are texts are compared letter by letter.
+    ``is_doubtful``: numbers or days that are texts are compared letter by letter, or SQLite chose
+    the row of which it shows a column.
     """
 
     sentences: tuple[str, ...] = ()
     is_unstored: bool = False
-    is_misordered: bool = False
+    is_doubtful: bool = False
 
 
 async def write_notes(
@@ -70,14 +72,20 @@ async def write_notes(
                 f"{_name(use)} is a text, which is compared letter by letter: "
                 f"{first!r} is its first value, {last!r} its last."
             )
-    misordered = bool(notes)
+    doubtful = bool(notes)
     if not is_empty:
         negated = list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]
         answers = await gather_all(run(build_probe(use, _is_null(use), dialect)) for use in negated)
         for use, found in zip(negated, answers, strict=True):
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
-        return Notes(tuple(notes), is_misordered=misordered)
+        loose = list(list_group_probes(query))[:_MOST_PROBES]
+        answers = await gather_all(run(sql) for _, sql in loose)
+        for (column, _), found in zip(loose, answers, strict=True):
+            if found is not None and found.rows:
+                doubtful = True
+                notes.append(f"{column} varies within a group: SQLite shows that of any row.")
+        return Notes(tuple(notes), is_doubtful=doubtful)
     texts = list(dict.fromkeys(list_text_conditions(query)))
     missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}
     texts = texts[:_MOST_PROBES]
@@ -96,7 +104,7 @@ async def write_notes(
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
-    return Notes(tuple(notes), is_unstored, misordered)
+    return Notes(tuple(notes), is_unstored, doubtful)
 
 
 def answers_part(question: str, query: Query) -> bool:
@@ -113,6 +121,31 @@ def list_negated(query: Query) -> Iterator[ColumnUse]:
             use = query.resolve(node.this)
             if use is not None and use.column.nullable and use not in tested:
                 yield use
+
+
+def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
+    """Columns outside GROUP BY, which SQLite allows, with queries for a group in which they vary.
+
+    A single MIN or MAX is allowed, where the other columns are those of that row.
+    """
+    select = query.outermost()
+    group = select.args.get("group") if select and query.dialect == "sqlite" else None
+    if select is None or group is None:
+        return
+    keys = [find_output(key, select) for key in group.expressions]
+    rest = [output for output in select.expressions if output.unalias() not in keys]
+    aggregates, bare = split_outputs(exp.select(*rest))
+    if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
+        return
+    for column in bare:
+        if column not in keys:
+            probe = select.copy()
+            for part in ("distinct", "order", "offset"):
+                probe.set(part, None)
+            probe.set("expressions", [exp.Literal.number(1)])
+            probe.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+            varies = exp.Count(this=exp.Distinct(expressions=[column.copy()])) > 1
+            yield column.name, probe.having(varies).limit(1).sql(query.dialect)
 
 
 def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:

@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.types import ResultSet
 from ranking.query import read_query
-from ranking.result_notes import build_probe, list_text_conditions, write_notes
+from ranking.result_notes import Notes, build_probe, list_text_conditions, write_notes
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
@@ -157,7 +157,31 @@ async def test_numbers_and_days_that_are_texts(end: str, span: Row, right: Row) 
     for row in (span, right) if span else ():
         executor = FakeExecutor({f'{SPAN} FROM "sales"."orders"': [build_result(row)]})
         found = await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=False)
-        assert (found.is_misordered, len(found.sentences)) == (row is span,) * 2
+        assert (found.is_doubtful, len(found.sentences)) == (row is span,) * 2
     if not span:
         found = await write_notes(FakeGuard(), FakeExecutor(), QUESTION, query, is_empty=False)
         assert not found.sentences
+
+
+@pytest.mark.parametrize(
+    ("sql", "probes"),
+    [
+        (
+            "SELECT placed AS day, status, COUNT(*) FROM orders GROUP BY 1 ORDER BY 3 LIMIT 5",
+            ["SELECT 1 FROM orders GROUP BY placed HAVING COUNT(DISTINCT status) > 1 LIMIT 1"],
+        ),
+        ("SELECT LOWER(status), COUNT(*) FROM orders GROUP BY LOWER(status)", []),
+        ("SELECT status, placed, MAX(id) FROM orders GROUP BY status", []),
+        ("SELECT status, COUNT(*) FROM orders", []),
+    ],
+)
+async def test_a_column_outside_its_group(sql: str, probes: list[str]) -> None:
+    query = read_query(sql, "sqlite", [ORDERS])
+    assert query is not None
+    executor = FakeExecutor({probe: [build_result((1,))] for probe in probes})
+    found = await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=False)
+    assert [executed.sql for executed, _ in executor.executed] == probes
+    assert (len(found.sentences), found.is_doubtful) == (len(probes), bool(probes))
+    query = read_query(sql, "postgres", [ORDERS])
+    assert query is not None
+    assert await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=False) == Notes()
