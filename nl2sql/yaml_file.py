@@ -104,6 +104,8 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
     dotted = ".".join(place) or "the file"
     if problem["type"] == "extra_forbidden":
         return f"{dotted}: unknown key{suggest_key(place, model)}"
+    if problem["type"] == "model_type":
+        return f"{dotted}: must have keys of its own, not a value"
     return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
 
 

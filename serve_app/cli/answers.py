@@ -133,7 +133,7 @@ def _print_interpretations(
         CONSOLE.print(Panel(Group(*parts), title=title, title_align="left"))
     if interpretations:
         way = "type its number" if in_session else "ask again with --pick and its query"
-        CONSOLE.print(f"Choose one: {way}", highlight=False)
+        CONSOLE.print(f"To choose: {way}", highlight=False)
 
 
 def _print_verdict(answer: AnsweredResponse, trace: TraceResponse) -> None:

@@ -99,10 +99,12 @@ def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
 
 def _serve_in_background(cli: CliContext) -> None:
     """Starts the service in another process, which shows here how it starts until it is ready."""
-    if spawned_process(cli.settings.home) is not None:
+    if (running := spawned_process(cli.settings.home)) is not None:
         raise Unavailable(
-            "A service runs in the background, but is not ready.",
-            hint=f"`{_name_command(cli)} status` says why; `serve --stop` stops it.",
+            f"A service runs in the background, but is not ready at {service_url(cli.settings)}: "
+            f"{' '.join(running.cmdline()[1:])}.",
+            hint=f"`{_name_command(cli)} status` says why; `serve --stop` stops it. A service with "
+            "other settings needs a `home` of its own.",
         )
     _check(cli.settings)
     spawn_service(cli.settings.home, partial(_serve_here, cli))

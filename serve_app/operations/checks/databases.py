@@ -15,7 +15,11 @@ from serve_app.composition.database_kinds import find_login, open_database
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
-from serve_app.operations.row_level_security import is_applied_but_unused, plan_row_security
+from serve_app.operations.row_level_security import (
+    compile_policy,
+    is_applied_but_unused,
+    plan_row_security,
+)
 from serve_app.operations.semantics import check_definitions, find_hidden
 from serve_app.reporting import SILENT, Reporter
 from serve_app.settings import Settings
@@ -27,7 +31,7 @@ _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 def check_databases(
     settings: Settings, names: Sequence[str], reporter: Reporter = SILENT
 ) -> list[Check]:
-    """Checks databases, their roles, definitions and row-level security, and the index.
+    """Checks databases, their roles, definitions and policies, and the index.
 
     Databases with the same result share a check. Raises SettingsError, DatabaseUnavailable.
     """
@@ -92,9 +96,9 @@ async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
     for each, section in (wiring.settings.databases | wiring.settings.assistants).items():
         if section.semantics is not None and wiring.settings.source_of(each) == name:
             yield await _check_semantics(wiring, each)
-    if database.row_level_security:
-        yield await asyncio.to_thread(check_row_security, wiring, name)
-    elif await asyncio.to_thread(is_applied_but_unused, wiring, name):
+    if database.policy is not None or database.row_level_security:
+        yield await asyncio.to_thread(check_policy, wiring, name)
+    if await asyncio.to_thread(is_applied_but_unused, wiring, name):
         yield Check(
             "row-level security",
             "failed",
@@ -141,10 +145,14 @@ async def _check_semantics(wiring: Wiring, database: str) -> Check:
     return Check("definitions", "ok", f"{count} fit", databases=(database,))
 
 
-def check_row_security(wiring: Wiring, database: str) -> Check:
-    """Checks that the database's own policies match its policy file."""
-    name, where = "row-level security", (database,)
+def check_policy(wiring: Wiring, database: str) -> Check:
+    """Checks the policy file against the catalog, and against row-level security if that is set."""
+    is_applied = wiring.settings.databases[database].row_level_security
+    name, where = "row-level security" if is_applied else "policy", (database,)
     try:
+        if not is_applied:
+            compile_policy(wiring, database)
+            return Check(name, "ok", "fits", databases=where)
         security = plan_row_security(wiring, database)
         problem = check_applied(wiring.indexer_url(database), security)
     except QuorumError as error:
@@ -228,7 +236,9 @@ def _describe_remedy(database: str, settings: Settings, problem: str) -> str:
     # Other problems include their remedy.
     if not any(words in problem for words in ("authentication failed", 'role "', "could do more")):
         return ""
-    role = find_login(configured.reader.url) or "quorumsql_reader"
+    # A role with too many rights is there already, and often the owner.
+    can_do_more = "could do more" in problem
+    role = "quorumsql_reader" if can_do_more else find_login(configured.reader.url)
     schemas = ", ".join(configured.schemas or ("public",))
     return (
         "A role for queries may SELECT and nothing else. As the owner of the database:\n"
@@ -237,4 +247,5 @@ def _describe_remedy(database: str, settings: Settings, problem: str) -> str:
         f"GRANT SELECT ON ALL TABLES IN SCHEMA {schemas} TO {role};\n"
         f"ALTER ROLE {role} SET default_transaction_read_only = on;\n"
         f"{_TEMP_FILE_LIMIT.format(role=role)}  -- needs a superuser"
+        + (f"\nThen name {role} in databases.{database}.reader.url." if can_do_more else "")
     )

@@ -13,7 +13,7 @@ import yaml
 
 from nl2sql.errors import PolicyError, QuorumError
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks.databases import check_row_security
+from serve_app.operations.checks.databases import check_policy
 from serve_app.operations.row_level_security import is_applied_but_unused
 from serve_app.settings import Settings, load_settings
 from tests.conftest import ROOT
@@ -159,21 +159,21 @@ def test_what_cannot_be_done_says_why(config: Path, arguments: tuple[str, ...], 
 
 def test_it_is_applied_checked_and_removed(secured_config: Path, wiring: Wiring) -> None:
     secured = Wiring(load_settings(secured_config), wiring.socket_folder)
-    assert check_row_security(secured, "demo_erp").remedy == "quorumsql policy apply demo_erp"
+    assert check_policy(secured, "demo_erp").remedy == "quorumsql policy apply demo_erp"
 
     code, output = policy(secured_config, "apply", answer="n\n")
     assert code == 1
-    assert check_row_security(secured, "demo_erp").status == "failed"
+    assert check_policy(secured, "demo_erp").status == "failed"
     try:
         code, output = policy(secured_config, "apply", answer="y\n")
         assert code == 0
         assert "row-level security is applied" in output
-        assert check_row_security(secured, "demo_erp").status == "ok"
+        assert check_policy(secured, "demo_erp").status == "ok"
     finally:
         code, output = policy(secured_config, "apply", "--remove", "--yes")
     assert code == 0
     assert "Now set databases.demo_erp.row_level_security to false" in output
-    assert check_row_security(secured, "demo_erp").message.endswith("never applied to it.")
+    assert check_policy(secured, "demo_erp").message.endswith("never applied to it.")
 
 
 def test_the_script_goes_to_psql_as_it_is(secured_config: Path) -> None:

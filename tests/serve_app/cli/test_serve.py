@@ -11,7 +11,7 @@ from execution.postgres.embedded import EmbeddedServer
 from serve_app.settings import Settings
 from tests.execution.sqlite.shop import write
 from tests.retrieval.index_store.conftest import create_index
-from tests.serve_app.cli.conftest import write_config
+from tests.serve_app.cli.conftest import Call, write_config
 
 
 def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
@@ -38,3 +38,16 @@ def test_why_ray_does_not_start_is_told_by_the_command_that_waits(
     told = " ".join(done.stderr.split())
     assert told.startswith("error: Ray did not start: Invalid address format: nowhere → Close")
     assert (demo_settings.home / "serve.log").read_text() == ""
+
+
+def test_a_service_of_other_settings_is_named(tmp_path: Path, call: Call) -> None:
+    config = write_config(tmp_path, home=str(tmp_path), serve={"port": 8197})
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)", "other.yaml", "serve"]
+    with subprocess.Popen([*sleep, "--background"]) as running:
+        (tmp_path / "serve.pid").write_text(str(running.pid))
+        try:
+            told = call(config, "serve", "--background")[2]
+            assert "not ready at http://127.0.0.1:8197" in told
+            assert "other.yaml serve --background" in " ".join(told.split())
+        finally:
+            running.kill()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from execution.postgres.embedded import EmbeddedServer
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 from nl2sql.catalog import Skipped
 from nl2sql.settings.database import AssistantSettings, ConnectionSettings
 from serve_app.composition.wiring import Wiring
@@ -94,7 +95,7 @@ def test_definitions_that_an_assistant_never_uses_are_a_warning(
 def test_databases_with_the_same_result_share_a_line(
     tmp_path: Path, embedded_server: EmbeddedServer, demo_settings: Settings
 ) -> None:
-    databases = {}
+    databases: dict[str, Any] = {}
     for name in ("a", "b", "c"):
         path = tmp_path / f"{name}.sqlite"
         write(path, "CREATE TABLE t (x)")
@@ -103,10 +104,15 @@ def test_databases_with_the_same_result_share_a_line(
     unset = {"url": "postgresql://nobody@127.0.0.1:1/none", "password_env": "NOT_SET_ANYWHERE"}
     databases["gone"] = {"reader": {"url": f"sqlite:///{tmp_path}/gone.sqlite"}}
     databases["away"] = {"reader": away, "indexer": away}
+    databases["lost"] = {**databases["a"], "policy": f"{tmp_path}/lost.yaml"}
+    owner = {"url": embedded_server.url("postgres", SUPERUSER)}
+    databases["owned"] = {"reader": owner, "indexer": owner}
     databases["unset"] = {"reader": unset, "indexer": away}
     settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
     found = check(settings, *databases)
-    assert found["database of a, b, c"].message == "answers"
+    assert found["database of a, b, c, lost"].message == "answers"
+    assert "No such file" in found["policy of lost"].message
+    assert "CREATE ROLE quorumsql_reader LOGIN" in found["database of owned"].remedy
     assert found["database of gone"].status == "failed"
     assert "Connection refused" in found["database of away"].message
     assert "NOT_SET_ANYWHERE is not set" in found["database of unset"].message
