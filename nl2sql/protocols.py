@@ -231,14 +231,13 @@ class Repairer(Protocol):
         context: SchemaContext,
         failed: Assessment,
         *,
-        ask_model: bool,
         plan: Plan = ...,
         history: tuple[Assessment, ...] = ...,
     ) -> tuple[Candidate | None, Repair]:
-        """Repair by rule, or with ``ask_model`` by one call to the engine.
+        """Repair by rule.
 
         The candidate is None when nothing can be done. ``history`` is the chain of candidates that
-        this one repairs, the original first. Raise EngineUnavailable.
+        this one repairs, the original first.
         """
         ...
 

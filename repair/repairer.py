@@ -1,53 +1,39 @@
-"""One attempt to repair a failed candidate.
+"""One attempt to repair a failed candidate by rule.
 
-By rule: constructs of other dialects are translated, names and clauses corrected, misspelled names
-replaced. Or by the model, which gets the query, its errors and those of all earlier versions, a
-suggestion, and the names that may be used. The repair is a candidate like any other: it passes the
-guard again, and must win the vote.
+Constructs of other dialects are translated, names and clauses corrected, misspelled names replaced.
+The repair is a candidate like any other: it passes the guard again, and must win the vote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 
-from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt, render_text
-from nl2sql.prompts.contents import measure_context, reduce_context
-from nl2sql.protocols import Engine
-from nl2sql.schema_text import SchemaWriter
 from nl2sql.settings import StageSettings
-from nl2sql.sql.extraction import extract_sql
-from nl2sql.sql.literals import mask_texts
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     Assessment,
     Candidate,
     Plan,
-    Prompt,
     Question,
     Repair,
-    SamplingRequest,
     SchemaContext,
 )
-from repair.autocorrect import RULES, autocorrect_query
+from repair.autocorrect import autocorrect_query
 from repair.corrected import Corrected
 from repair.derive import derive_queries
 from repair.normalize import normalize_dialect
-from repair.taxonomy import classify_failure, describe_class, describe_failure
-from repair.whitelist import describe_allowed, find_risks, swapped_names
+from repair.taxonomy import UNREPAIRABLE, classify_failure, describe_failure
 
-PROMPTS = "repair.prompts"
 _NO_PLAN = Plan()
 
 
 class CandidateRepairer:
-    """Repairs by rule or by the model."""
+    """Repairs by rule."""
 
-    def __init__(self, engine: Engine, settings: StageSettings) -> None:
-        self._engine = engine
+    def __init__(self, settings: StageSettings) -> None:
         self._settings = settings
-        self._writer = SchemaWriter(engine, settings.model)
 
     async def repair(
         self,
@@ -55,23 +41,17 @@ class CandidateRepairer:
         context: SchemaContext,
         failed: Assessment,
         *,
-        ask_model: bool,
         plan: Plan = _NO_PLAN,
         history: tuple[Assessment, ...] = (),
     ) -> tuple[Candidate | None, Repair]:
-        """A new candidate, or None with the reason in the repair. Raises EngineUnavailable.
+        """A new candidate, or None with the reason in the repair.
 
         ``history`` has the earlier versions of the candidate, the original first.
         """
-        error = classify_failure(failed)
-        name, before = failed.candidate.id, failed.candidate.sql
+        name, error = failed.candidate.id, classify_failure(failed)
         tried = [version.candidate.sql for version in (*history, failed)]
-        made, is_known = Corrected("", ()), True
-        method = "model" if ask_model else "none"
-        if ask_model and error.repairable:
-            made = Corrected(await self._ask(question, context, failed, history), ())
-            is_known = await run_in_parser_thread(_is_known, made.sql, tried, context.dialect)
-        elif not ask_model and error.repairable:
+        made, method, is_known = Corrected("", ()), "none", True
+        if error not in UNREPAIRABLE:
             made, method, is_known = await run_in_parser_thread(
                 self._try_rules, failed, context, plan, tried
             )
@@ -82,16 +62,12 @@ class CandidateRepairer:
             outcome="none",
             sql=made.sql,
             rules=made.rules,
-            error_class=error.name,
+            error_class=error,
             attempt=len(history) + 1,
-            risks=await run_in_parser_thread(find_risks, before, made.sql, context.dialect)
-            if ask_model
-            else (),
         )
         if is_known:
             return None, repair
-        candidate = Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name)
-        return candidate, repair
+        return Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name), repair
 
     async def derive(
         self,
@@ -141,92 +117,11 @@ class CandidateRepairer:
             normalized = normalize_dialect(sql, context.dialect, tables=tables)
             made, method = (normalized, "normalize") if normalized else (made, method)
         if flags.autocorrect:
-            rules = (*RULES, swapped_names)
-            corrected = autocorrect_query(made.sql or sql, context, plan, rules)
-            if corrected and not made.rules:
-                is_swap = corrected.rules == (swapped_names.__name__,)
-                method = "whitelist" if is_swap else "autocorrect"
+            corrected = autocorrect_query(made.sql or sql, context, plan)
             if corrected:
+                method = method if made.rules else "autocorrect"
                 made = Corrected(corrected.sql, made.rules + corrected.rules)
         return made, method, _is_known(made.sql, tried, context.dialect)
-
-    async def _ask(
-        self,
-        question: Question,
-        context: SchemaContext,
-        failed: Assessment,
-        history: tuple[Assessment, ...],
-    ) -> str:
-        completions = await self._engine.sample(
-            SamplingRequest(
-                prompt=await self.build_prompt(question, context, failed, history),
-                k=1,
-                seed=question.seed,
-                temperature=0.0,
-                max_tokens=self._settings.sampling.max_tokens,
-                answer_start=ANSWER_START,
-                stop=(ANSWER_END,),
-            )
-        )
-        return await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect)
-
-    async def build_prompt(
-        self,
-        question: Question,
-        context: SchemaContext,
-        failed: Assessment,
-        history: tuple[Assessment, ...] = (),
-    ) -> Prompt:
-        """The repair prompt: schema, question, every attempt with its error, allowed names.
-
-        Where no cell values may be sent, the attempts show only texts that the user wrote, and the
-        class of the error instead of its message.
-        """
-        allowed = self._settings.model.sends
-        context = reduce_context(context, allowed)
-        hint = f"\nHint: {question.evidence}" if question.evidence else ""
-        versions = [
-            (version.candidate.sql, describe_failure(version)) for version in (*history, failed)
-        ]
-        if allowed == "schema":
-            known = "\n".join((question.search_text, *_list_names(context)))
-            versions = [
-                (
-                    await run_in_parser_thread(
-                        mask_texts, version.candidate.sql, context.dialect, known
-                    ),
-                    describe_class(version),
-                )
-                for version in (*history, failed)
-            ]
-        attempts = "\n\n".join(
-            render_text(PROMPTS, "attempt", number=str(number), sql=sql, error=error)
-            for number, (sql, error) in enumerate(versions, start=1)
-        )
-        advice = [classify_failure(failed).suggestion]
-        advice += await run_in_parser_thread(describe_allowed, failed.candidate.sql, context)
-        render = partial(
-            render_prompt,
-            PROMPTS,
-            "repair",
-            dialect=context.dialect,
-            contains=measure_context(context) if allowed == "schema" else "values",
-            question=f"{question.text}{hint}",
-            attempts=attempts,
-            advice="\n".join(advice),
-        )
-        written = await self._writer.write(
-            context,
-            beside=[message.content for message in render(schema="").messages],
-            answer_tokens=self._settings.sampling.max_tokens,
-        )
-        return render(schema=written.text)
-
-
-def _list_names(context: SchemaContext) -> Iterator[str]:
-    for hit in context.tables:
-        yield hit.table.name
-        yield from (column.name for column in hit.table.columns)
 
 
 def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:

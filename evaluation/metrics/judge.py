@@ -225,7 +225,7 @@ def _build_repairs(trace: TraceResponse, right: Mapping[str, bool]) -> tuple[Rep
     repaired = {made.repairs: made.id for made in trace.candidates if made.repairs}
     return tuple(
         RepairRecord(
-            **repair.model_dump(exclude={"attempt", "risks"}),
+            **repair.model_dump(exclude={"attempt"}),
             correct_before=right.get(repair.candidate, False),
             correct_after=right.get(repaired.get(repair.candidate, ""), False),
         )

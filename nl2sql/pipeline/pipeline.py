@@ -53,7 +53,6 @@ class Pipeline:
     stages: Stages
     _: KW_ONLY
     derives: bool = True
-    model_repair: bool = True
     pre_sql: bool = False
     sampling_timeout_s: float | None = None
 
@@ -107,9 +106,7 @@ class Pipeline:
 
         ranking = Ranking()
         attempts: tuple[Repair, ...] = ()
-        repairs = RepairLoop(
-            stages, question, context, plan, ask_model=self.model_repair, deadline=deadline
-        )
+        repairs = RepairLoop(stages, question, context, plan)
         generated: Generated | None = None
         is_last, failure, wanted = False, "", 0
         while generated is None or not (is_last or ranking.settled or deadline.has_passed):

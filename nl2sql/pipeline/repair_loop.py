@@ -1,20 +1,18 @@
-"""Rounds of repair: by rule first, then by the model if no candidate works; the vote decides.
+"""Rounds of repair by rule; the vote decides.
 
 Every original stays a candidate. A repair takes over the samples of the candidate it repairs once
 the database accepts it, and takes part in the vote like any other. Candidates that work are not
-repaired. After the deadline the model is asked only once more, about the best candidate: otherwise
-there would be no answer.
+repaired.
 
 Knows nothing of how the repairer makes a repair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from nl2sql.concurrency import gather_all
-from nl2sql.deadline import Deadline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.types import Assessment, Plan, Question, Ranking, Repair, SchemaContext
 
@@ -25,67 +23,47 @@ _Tried = tuple[Assessment | None, Repair]
 
 @dataclass(slots=True)
 class RepairLoop:
-    """Repairs the failed candidates of one question, in every round of its sampling.
-
-    ``ask_model`` allows repair by the model.
-    """
+    """Repairs the failed candidates of one question, in every round of its sampling."""
 
     stages: Stages
     question: Question
     context: SchemaContext
     plan: Plan
-    _: KW_ONLY
-    ask_model: bool
-    deadline: Deadline
     # Candidates that no rule could repair: the rules would give the same result again.
     _unruled: dict[str, Repair] = field(default_factory=dict, init=False)
 
     async def run(self, ranking: Ranking, *, is_last: bool) -> tuple[Ranking, tuple[Repair, ...]]:
         """The ranking with its repairs, and all attempts, including failed ones.
 
-        ``is_last`` says that no further samples follow: only then is the model asked, and only if
-        no candidate works; candidates that could not be repaired are then listed too. Raises
-        EngineUnavailable and what the ranker raises.
+        If no further samples follow (``is_last``) and no candidate works, candidates that could not
+        be repaired are listed too. Raises what the ranker raises.
         """
         attempts: list[Repair] = []
-        doubtful: set[str] = set()
-        ranking = replace(ranking, assessments=_hand_over(ranking.assessments, doubtful))
+        ranking = replace(ranking, assessments=_hand_over(ranking.assessments))
         while failed := self.find_repairable(ranking):
-            may_end = is_last and ranking.winner is None
             rest = [each for each in failed if each.candidate.id not in self._unruled]
             tried = await self._try(ranking, rest)
             self._unruled |= {repair.candidate: repair for made, repair in tried if made is None}
-            if may_end and self.ask_model and all(made is None for made, _ in tried):
-                if self.deadline.has_passed:
-                    failed, self.ask_model = failed[:1], False
-                tried = await self._try(ranking, failed, ask_model=True)
             if all(made is None for made, _ in tried):
-                if may_end:
-                    latest = self._unruled | {repair.candidate: repair for _, repair in tried}
-                    attempts += (latest[each.candidate.id] for each in failed)
+                if is_last and ranking.winner is None:
+                    attempts += (self._unruled[each.candidate.id] for each in failed)
                 break
             attempts += (repair for made, repair in tried if made is not None)
-            doubtful |= {
-                made.candidate.id for made, repair in tried if made is not None and repair.risks
-            }
             repaired = tuple(made for made, _ in tried if made is not None)
             ranking = await self.stages.ranker.rank(
                 self.question,
-                _hand_over(ranking.assessments + repaired, doubtful),
+                _hand_over(ranking.assessments + repaired),
                 samples=ranking.samples,
             )
         return ranking, tuple(attempts)
 
-    async def _try(
-        self, ranking: Ranking, failed: Sequence[Assessment], *, ask_model: bool = False
-    ) -> list[_Tried]:
+    async def _try(self, ranking: Ranking, failed: Sequence[Assessment]) -> list[_Tried]:
         """Tries one repair for each of the failed candidates, concurrently."""
         repaired = await gather_all(
             self.stages.repairer.repair(
                 self.question,
                 self.context,
                 each,
-                ask_model=ask_model,
                 plan=self.plan,
                 history=_trace_back(each, ranking),
             )
@@ -136,16 +114,14 @@ def _trace_back(assessment: Assessment, ranking: Ranking) -> tuple[Assessment, .
     return tuple(chain)
 
 
-def _hand_over(
-    assessments: tuple[Assessment, ...], doubtful: Collection[str]
-) -> tuple[Assessment, ...]:
-    """Moves the samples of repaired candidates to repairs that work and are not ``doubtful``."""
+def _hand_over(assessments: tuple[Assessment, ...]) -> tuple[Assessment, ...]:
+    """Moves the samples of repaired candidates to repairs that work."""
     samples = {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
     origin = {assessment.candidate.id: assessment.candidate.repairs for assessment in assessments}
     for assessment in assessments:
-        name = assessment.candidate.id
-        if assessment.failed or name in doubtful:
+        if assessment.failed:
             continue
+        name = assessment.candidate.id
         before = origin[name]
         while before in samples:
             samples[name] += samples[before]

@@ -51,11 +51,6 @@ class FlagSettings(Section):
     autocorrect: bool = Field(
         True, description="Repair names and joins by rule, where the repair is unambiguous."
     )
-    model_repair: bool = Field(
-        False,
-        description="Let the model repair if no candidate works. Off, because none of 726 repairs "
-        "by the 0.5B model ran.",
-    )
 
 
 class RetrievalSettings(Section):

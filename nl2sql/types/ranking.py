@@ -140,10 +140,9 @@ class Ranking:
 class Repair:
     """One attempt to repair a failed candidate; ``outcome`` is ``fixed``, ``failed`` or ``none``.
 
-    ``none`` means that no new query was found. ``method`` is ``normalize``, ``autocorrect``,
-    ``whitelist`` or ``model``; ``rules`` names the rules that changed something; ``error_class`` is
-    the class of the error; ``attempt`` counts from 1. ``risks`` lists replacements that may change
-    the meaning, such as a name for a number: such a repair takes over no samples.
+    ``none`` means that no new query was found. ``method`` is ``normalize`` or ``autocorrect``;
+    ``rules`` names the rules that changed something; ``error_class`` is the class of the error;
+    ``attempt`` counts from 1.
     """
 
     candidate: str
@@ -154,7 +153,6 @@ class Repair:
     rules: tuple[str, ...] = ()
     error_class: str = ""
     attempt: int = 1
-    risks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from repair.autocorrect.names import (
 )
 from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.autocorrect.sources import wrong_tables
+from repair.autocorrect.swapped_names import swapped_names
 from repair.autocorrect.table_lookup import TableLookup
 from repair.corrected import MOST_CHARS, Corrected
 
@@ -37,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     neighbour_columns,
     invented_columns,
     invented_date_parts,
+    swapped_names,
 )
 
 # A correction in one pass may let a rule apply in the next; after these passes it stops.

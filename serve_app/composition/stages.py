@@ -54,7 +54,6 @@ class CpuStages:
     def build_here(
         cls,
         wiring: Wiring,
-        engine: Engine,
         store: IndexStore,
         executor: ReadOnlyExecutor,
         embedder: Embedder | None = None,
@@ -71,7 +70,7 @@ class CpuStages:
             guard,
             executor,
             wiring.build_ranker(guard, executor),
-            CandidateRepairer(engine, wiring.settings),
+            CandidateRepairer(wiring.settings),
             {"index": retrieval[0], "databases": executor, "policies": guard},
         )
 
@@ -81,7 +80,6 @@ class CpuStages:
         pipeline = Pipeline(
             Stages(self.retriever, self.planner, generator, self.guard, self.ranker, self.repairer),
             derives=settings.repair.derived > 0,
-            model_repair=settings.flags.model_repair,
             pre_sql=settings.flags.pre_sql,
             sampling_timeout_s=settings.limits.sampling_timeout_ms / 1000 or None,
         )

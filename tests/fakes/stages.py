@@ -178,21 +178,14 @@ class FakeRanker:
 class FakeRepairer:
     """Returns the queued repairs: a new query, ``""`` for none, or raises an exception.
 
-    ``risks`` are those of every repair; ``derived`` are the queries derived for every question.
+    ``derived`` are the queries derived for every question.
     """
 
-    def __init__(
-        self,
-        *answers: str | Exception,
-        risks: tuple[str, ...] = (),
-        derived: tuple[str, ...] = (),
-    ) -> None:
-        self._risks = risks
+    def __init__(self, *answers: str | Exception, derived: tuple[str, ...] = ()) -> None:
         self._derived = derived
         self.parents: list[tuple[Candidate, ...]] = []
         self._queue = Queue("FakeRepairer", answers)
         self.failed: list[Assessment] = []
-        self.may_ask_model: list[bool] = []
         self.histories: list[tuple[Assessment, ...]] = []
 
     async def repair(
@@ -201,20 +194,18 @@ class FakeRepairer:
         context: SchemaContext,
         failed: Assessment,
         *,
-        ask_model: bool,
         plan: Plan = _NO_PLAN,
         history: tuple[Assessment, ...] = (),
     ) -> tuple[Candidate | None, Repair]:
         """The next query as a candidate; it has no samples of its own."""
         self.failed.append(failed)
-        self.may_ask_model.append(ask_model)
         self.histories.append(history)
         sql = self._queue.next(str, failed)
         name = failed.candidate.id
         if not sql:
             return None, Repair(name, "broken", "fake", "none")
         candidate = Candidate(f"{name}r", sql, 0, "repair", name)
-        return candidate, Repair(name, "broken", "fake", "failed", sql, risks=self._risks)
+        return candidate, Repair(name, "broken", "fake", "failed", sql)
 
     async def derive(
         self,

@@ -32,9 +32,8 @@ from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.query_words import describe_query
 from ranking.score.score import score_candidate
-from repair.autocorrect import RULES, autocorrect_query
+from repair.autocorrect import autocorrect_query
 from repair.normalize import normalize_dialect
-from repair.whitelist import find_risks, list_allowed, swapped_names
 from retrieval.examples.records import find_literals
 from retrieval.search.keywords import read_draft
 from tests.attacks.attack import ENGINES
@@ -129,9 +128,6 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
             question, Candidate("c1", sql), query, guarded, explained, findings, context, Plan()
         )
 
-    def correct(sql: str) -> object:
-        return autocorrect_query(sql, context, Plan(), (*RULES, swapped_names))
-
     return {
         "guard": guard,
         "normal form": lambda sql: normal_form.__wrapped__(sql, dialect),
@@ -143,9 +139,7 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
         "normalization": lambda sql: normalize_dialect(
             sql, dialect, tables=[hit.table for hit in context.tables]
         ),
-        "autocorrect": correct,
-        "whitelist": lambda sql: list_allowed(sql, context),
-        "risks": lambda sql: find_risks("SELECT id FROM orders", sql, dialect),
+        "autocorrect": lambda sql: autocorrect_query(sql, context),
         "words": lambda sql: describe_query(sql, dialect),
         "draft": lambda sql: (has_new_names(sql, context), read_draft(sql, shop.catalog)),
         "masking": lambda sql: find_literals("How many orders?", sql, dialect),

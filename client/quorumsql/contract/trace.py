@@ -158,7 +158,6 @@ class RepairResponse(ResponseModel):
     rules: list[Text]
     error_class: Text
     attempt: int
-    risks: list[Text]
 
 
 class StageResponse(ResponseModel):

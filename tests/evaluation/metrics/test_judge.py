@@ -26,7 +26,6 @@ REPAIR = {
     "rules": ["spelled_names"],
     "error_class": "syntax",
     "attempt": 1,
-    "risks": [],
 }
 GOLD = "SELECT count(*) FROM orders"
 Answer = ResultSet | Diagnostic | Exception

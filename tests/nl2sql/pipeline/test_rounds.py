@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.candidates import derive as derive_candidates, merge_round
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.types import (
@@ -85,16 +84,9 @@ async def run(
     ranker: FakeRanker,
     repairer: FakeRepairer,
     *,
-    ask_model: bool = False,
     is_last: bool = True,
-    deadline: Deadline = NEVER,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
-    loop = RepairLoop(
-        build_stages(ranker=ranker, repairer=repairer),
-        *ASKED,
-        ask_model=ask_model,
-        deadline=deadline,
-    )
+    loop = RepairLoop(build_stages(ranker=ranker, repairer=repairer), *ASKED)
     return await loop.run(first, is_last=is_last)
 
 
@@ -143,38 +135,27 @@ async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothin
 
 
 @pytest.mark.parametrize(
-    ("first", "is_last", "asked"),
+    ("first", "is_last", "listed"),
     [
-        pytest.param(rank(GOOD, BAD), True, [False], id="another_candidate_works"),
-        pytest.param(rank(BAD), False, [False], id="more_samples_are_to_come"),
-        pytest.param(rank(BAD), True, [False, True], id="none_works"),
+        pytest.param(rank(GOOD, BAD), True, [], id="another_candidate_works"),
+        pytest.param(rank(BAD), False, [], id="more_samples_are_to_come"),
+        pytest.param(rank(BAD), True, [("c2", "none")], id="none_works"),
     ],
 )
-async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
-    first: Ranking, is_last: bool, asked: list[bool]
+async def test_what_no_rule_could_repair_is_listed_where_nothing_works(
+    first: Ranking, is_last: bool, listed: list[tuple[str, str]]
 ) -> None:
-    repairer = FakeRepairer("", "")
-    await run(first, FakeRanker({}), repairer, ask_model=True, is_last=is_last)
-    assert repairer.may_ask_model == asked
+    _, attempts = await run(first, FakeRanker({}), FakeRepairer(""), is_last=is_last)
+    assert outcomes(attempts) == listed
 
 
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
-    """Not even where the model is asked for it then."""
-    repairer = FakeRepairer("", "", "", "")
-    loop = RepairLoop(build_stages(repairer=repairer), *ASKED, ask_model=True, deadline=NEVER)
+    repairer = FakeRepairer("", "")
+    loop = RepairLoop(build_stages(repairer=repairer), *ASKED)
     await loop.run(rank(BAD), is_last=False)
     _, attempts = await loop.run(rank(BAD, BROKEN), is_last=True)
-    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3", "c2", "c3"]
-    assert repairer.may_ask_model == [False, False, True, True]
+    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3"]
     assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
-
-
-async def test_a_doubtful_repair_works_without_the_samples() -> None:
-    fixed = build_repair(BROKEN, "fixed")
-    ranker = FakeRanker({"fixed": fixed}, rank(fixed, BROKEN))
-    repairer = FakeRepairer("", "fixed", risks=("number → name",))
-    await run(rank(BROKEN), ranker, repairer, ask_model=True)
-    assert count(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
 
 
 async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
@@ -185,19 +166,6 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     (ranked,) = ranker.ranked
     assert [*count(ranked[-2:])] == ["c2r", "c3r"]
     assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
-
-
-async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:
-    # The rules find nothing for either; the model's repair of the first fails as well.
-    repairer = FakeRepairer("", "", "still broken", "", "")
-    repair = build_repair(BAD, "still broken", diagnostic=build_diagnostic())
-    ranker = FakeRanker({"still broken": repair}, rank(BAD, BROKEN, repair))
-    _, tried = await run(
-        rank(BAD, BROKEN), ranker, repairer, ask_model=True, deadline=Deadline(0.0)
-    )
-    asked = zip(repairer.failed, repairer.may_ask_model, strict=True)
-    assert [failed for failed, asks_model in asked if asks_model] == [BAD]
-    assert tried[0].sql == "still broken"
 
 
 FIRST = build_assessment("c1", sql="first", samples=3, rows=[(7,)], group=0)

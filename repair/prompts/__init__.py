@@ -1,1 +1,0 @@
-"""The prompts for repair, as files (rendered by ``nl2sql.prompts``)."""
