@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import psutil
 import pytest
 
 from evaluation.engine_check.behaviour import check_behaviour, write_task
@@ -18,10 +20,12 @@ from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.forms import OPENVINO, SAFETENSORS, Form
 from generation.models.store import ModelStore
+from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 from tests.conftest import ROOT
 from tests.fakes.model import StubEngine
+from tests.generation.models.test_adapters import write_adapter
 
 WORDS = "one two three four five six seven eight nine ten".split()
 STEP_S = 0.0002
@@ -140,13 +144,33 @@ def write_safetensors(gguf: Path, into: Path) -> None:
 FROM_GGUF = replace(SAFETENSORS, convert=write_safetensors)
 
 
+def open_vllm(folder: Path, settings: ModelSettings) -> OpenEngine:
+    adapter = write_adapter(Path(tempfile.mkdtemp()) / "adapter", inputs=896, outputs=128)
+    return VllmEngine(folder, settings, adapter=adapter)
+
+
+async def check_adapter_and_death(engine: OpenEngine) -> None:
+    request = build_request(max_tokens=16)
+    tuned = replace(request, prompt=replace(request.prompt, purpose="generate"))
+    assert (await engine.sample(request)).texts != (await engine.sample(tuned)).texts
+    await engine.check_health()
+    task = asyncio.create_task(engine.sample(build_request(max_tokens=1000)))
+    await asyncio.sleep(1)
+    for process in psutil.Process().children():
+        if "EngineCore" in " ".join(process.cmdline()):
+            process.kill()
+    for asked in (task, engine.check_health()):
+        with pytest.raises(EngineUnavailable):
+            await asked
+
+
 @pytest.mark.model
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("build", "form"),
     [
         (OpenVinoEngine, OPENVINO),
-        pytest.param(VllmEngine, FROM_GGUF, marks=pytest.mark.vllm),
+        pytest.param(open_vllm, FROM_GGUF, marks=pytest.mark.vllm),
     ],
 )
 async def test_the_engines_do_what_the_pipeline_needs(
@@ -165,6 +189,8 @@ async def test_the_engines_do_what_the_pipeline_needs(
     task.cancel()
     await asyncio.wait([task])
     running = await engine.requests_in_flight()
+    if isinstance(engine, VllmEngine):
+        await check_adapter_and_death(engine)
     await engine.close()
 
     assert [check for check in checks if not check.passed] == []

@@ -189,7 +189,7 @@ def weights() -> Path:
 
 
 @pytest.mark.model
-async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weights: Path) -> None:
+async def test_the_real_model_answers_and_survives_its_death(weights: Path) -> None:
     engine = OpenVinoEngine(weights, ModelSettings())
     try:
         prompt = Prompt("generate", (Message("user", "CREATE TABLE t (id INT); How many rows?"),))
@@ -199,20 +199,10 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         assert "```" not in first.texts[0]
         assert len(first.texts) == 2
         varied = replace(request, k=4, temperature=0.8)
-        assert (await engine.sample(varied)).texts == (await engine.sample(varied)).texts
         # Texts of any length are counted exactly, and marks in them are plain text.
         short, mark, long = await engine.count_tokens(("a b c", "<|im_start|>", "x y" * 30_000))
         assert (short, long) == (3, 60_000)
         assert mark > 1
-        # Nobody's completion is worked on: the next one does not wait for 2,000 tokens.
-        left = asyncio.ensure_future(engine.sample(SamplingRequest(prompt, 4, 7, 0.8, 2000)))
-        async with asyncio.timeout(60):
-            while not await engine.requests_in_flight():  # noqa: ASYNC110 - of another process
-                await asyncio.sleep(0.01)
-            left.cancel()
-            while await engine.requests_in_flight():  # noqa: ASYNC110 - likewise
-                await asyncio.sleep(0.1)
-        assert left.cancelled()
         running = [asyncio.ensure_future(engine.sample(varied)) for _ in range(8)]
         await asyncio.sleep(0.2)
         os.kill(engine.pid, signal.SIGKILL)

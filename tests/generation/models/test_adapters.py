@@ -29,11 +29,12 @@ def write_adapter(
     folder: Path, layer: int = 1, inputs: int = 64, outputs: int = 16, **config: object
 ) -> Path:
     folder.mkdir()
-    plain = {"r": 8, "bias": "none", "use_dora": False, "modules_to_save": None, "rank_pattern": {}}
-    (folder / "adapter_config.json").write_text(json.dumps(plain | config))
+    plain = {"r": 8, "lora_alpha": 8, "target_modules": ["v_proj"], "bias": "none"}
+    unused: dict[str, object] = {"use_dora": False, "modules_to_save": None, "rank_pattern": {}}
+    (folder / "adapter_config.json").write_text(json.dumps({**plain, **unused, **config}))
     shapes = {"A": (8, inputs), "B": (outputs, 8)}
     name = f"base_model.model.{MODULE.format(layer)}.lora_{{}}.weight"
-    weights = {name.format(part): np.zeros(shape, np.float16) for part, shape in shapes.items()}
+    weights = {name.format(part): np.ones(shape, np.float16) for part, shape in shapes.items()}
     save_file(weights, folder / "adapter_model.safetensors")
     return folder
 
