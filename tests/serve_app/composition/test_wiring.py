@@ -136,7 +136,7 @@ def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
 def test_an_adapter_is_checked_before_anything_starts(tmp_path: Path) -> None:
     folder, fits, other = write_folder(tmp_path), tmp_path / "fits", tmp_path / "other"
     write_adapter(fits)
-    write_adapter(other, width=96)
+    write_adapter(other, layer=96)
 
     def fetch(engine: str, adapter: Path) -> str:
         model = {"engine": engine, "name": str(folder), "max_model_len": 2048}
