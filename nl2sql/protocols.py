@@ -231,13 +231,14 @@ class Repairer(Protocol):
         context: SchemaContext,
         failed: Assessment,
         *,
+        ask_model: bool = False,
         plan: Plan = ...,
         history: tuple[Assessment, ...] = ...,
     ) -> tuple[Candidate | None, Repair]:
-        """Repair by rule.
+        """Repair by rule, or with ``ask_model`` by one call to the engine.
 
         The candidate is None when nothing can be done. ``history`` is the chain of candidates that
-        this one repairs, the original first.
+        this one repairs, the original first. Raise EngineUnavailable.
         """
         ...
 

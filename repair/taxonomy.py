@@ -83,7 +83,7 @@ def classify_state(sqlstate: str) -> str:
 
 
 def describe_failure(failed: Assessment) -> str:
-    """The guard's or the database's error in one line."""
+    """The guard's or the database's error in one line, for the model and the trace."""
     if isinstance(failed.verdict, Violation):
         return _flatten(failed.verdict.message)
     if failed.diagnostic is None:
@@ -92,5 +92,18 @@ def describe_failure(failed: Assessment) -> str:
     return _flatten(f"{failed.diagnostic.message}{hint} (SQLSTATE {failed.diagnostic.sqlstate})")
 
 
+def describe_class(failed: Assessment) -> str:
+    """The class of the error and its SQLSTATE, which unlike the message quote no value.
+
+    >>> from nl2sql.types import Candidate, Diagnostic
+    >>> broken = Assessment(Candidate("c1", "SELECT 1"), None, diagnostic=Diagnostic("22P02", "x"))
+    >>> describe_class(broken)
+    'values (SQLSTATE 22P02)'
+    """
+    name = classify_failure(failed).replace("_", " ")
+    return f"{name} (SQLSTATE {failed.diagnostic.sqlstate})" if failed.diagnostic else name
+
+
 def _flatten(text: str) -> str:
+    """The text in one line, so that nothing in it looks like a part of the prompt."""
     return " ".join(text.split())

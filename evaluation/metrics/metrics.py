@@ -25,7 +25,7 @@ from evaluation.metrics.statistics import (
 )
 from evaluation.runs.records import QuestionRecord, RepairRecord
 
-MODEL_STAGES = frozenset({"draft", "generate"})
+MODEL_STAGES = frozenset({"generate", "repair"})
 """The stages in which the model runs; all others are the pipeline's own time."""
 
 _OUTCOMES = ("answered", "clarify", "refused", "failed", "error")

@@ -49,7 +49,7 @@ class CandidateRecord(Record):
 
 
 class RepairRecord(Record):
-    """One attempt at repair, by the ``rules`` that changed something.
+    """One attempt at repair, by the ``rules`` that changed something, or by the model.
 
     ``error_class`` is the class of the error before the repair; empty for a query that ran.
     """

@@ -53,6 +53,7 @@ class Pipeline:
     stages: Stages
     _: KW_ONLY
     derives: bool = True
+    model_repair: bool = True
     pre_sql: bool = False
     sampling_timeout_s: float | None = None
 
@@ -149,7 +150,11 @@ class Pipeline:
             report(ranking)
             if repairs.find_repairable(ranking):
                 async with clock.time("repair"):
-                    ranking, tried = await repairs.run(ranking, is_last=is_last)
+                    ranking, tried = await repairs.run(
+                        ranking,
+                        is_last=is_last,
+                        ask_model=self.model_repair and not deadline.has_passed,
+                    )
                 attempts += tried
                 report(ranking)
 

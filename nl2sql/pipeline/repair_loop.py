@@ -1,4 +1,4 @@
-"""Rounds of repair by rule; the vote decides.
+"""Rounds of repair: by rule, and by the model if no candidate works; the vote decides.
 
 Every original stays a candidate. A repair takes over the samples of the candidate it repairs once
 the database accepts it, and takes part in the vote like any other. Candidates that work are not
@@ -32,11 +32,14 @@ class RepairLoop:
     # Candidates that no rule could repair: the rules would give the same result again.
     _unruled: dict[str, Repair] = field(default_factory=dict, init=False)
 
-    async def run(self, ranking: Ranking, *, is_last: bool) -> tuple[Ranking, tuple[Repair, ...]]:
+    async def run(
+        self, ranking: Ranking, *, is_last: bool, ask_model: bool = False
+    ) -> tuple[Ranking, tuple[Repair, ...]]:
         """The ranking with its repairs, and all attempts, including failed ones.
 
-        If no further samples follow (``is_last``) and no candidate works, candidates that could not
-        be repaired are listed too. Raises what the ranker raises.
+        If no further samples follow (``is_last``) and no candidate works, the model may be asked
+        for the best of them, and candidates that could not be repaired are listed too. Raises
+        EngineUnavailable and what the ranker raises.
         """
         attempts: list[Repair] = []
         ranking = replace(ranking, assessments=_hand_over(ranking.assessments))
@@ -44,9 +47,13 @@ class RepairLoop:
             rest = [each for each in failed if each.candidate.id not in self._unruled]
             tried = await self._try(ranking, rest)
             self._unruled |= {repair.candidate: repair for made, repair in tried if made is None}
+            is_lost = is_last and ranking.winner is None
+            if is_lost and ask_model and all(made is None for made, _ in tried):
+                tried = await self._try(ranking, failed[:1], ask_model=True)
             if all(made is None for made, _ in tried):
-                if is_last and ranking.winner is None:
-                    attempts += (self._unruled[each.candidate.id] for each in failed)
+                if is_lost:
+                    latest = self._unruled | {repair.candidate: repair for _, repair in tried}
+                    attempts += (latest[each.candidate.id] for each in failed)
                 break
             attempts += (repair for made, repair in tried if made is not None)
             repaired = tuple(made for made, _ in tried if made is not None)
@@ -57,13 +64,16 @@ class RepairLoop:
             )
         return ranking, tuple(attempts)
 
-    async def _try(self, ranking: Ranking, failed: Sequence[Assessment]) -> list[_Tried]:
+    async def _try(
+        self, ranking: Ranking, failed: Sequence[Assessment], *, ask_model: bool = False
+    ) -> list[_Tried]:
         """Tries one repair for each of the failed candidates, concurrently."""
         repaired = await gather_all(
             self.stages.repairer.repair(
                 self.question,
                 self.context,
                 each,
+                ask_model=ask_model,
                 plan=self.plan,
                 history=_trace_back(each, ranking),
             )

@@ -51,6 +51,11 @@ class FlagSettings(Section):
     autocorrect: bool = Field(
         True, description="Repair names and joins by rule, where the repair is unambiguous."
     )
+    model_repair: bool = Field(
+        False,
+        description="Let the model repair the best candidate if none works. Of 740 repairs by "
+        "models of 0.5 and 1.5 billion parameters none ran; for larger ones.",
+    )
 
 
 class RetrievalSettings(Section):

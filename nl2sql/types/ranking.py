@@ -140,9 +140,9 @@ class Ranking:
 class Repair:
     """One attempt to repair a failed candidate; ``outcome`` is ``fixed``, ``failed`` or ``none``.
 
-    ``none`` means that no new query was found. ``method`` is ``normalize`` or ``autocorrect``;
-    ``rules`` names the rules that changed something; ``error_class`` is the class of the error;
-    ``attempt`` counts from 1.
+    ``none`` means that no new query was found. ``method`` is ``normalize``, ``autocorrect`` or
+    ``model``; ``rules`` names the rules that changed something; ``error_class`` is the class of the
+    error; ``attempt`` counts from 1.
     """
 
     candidate: str

@@ -35,7 +35,7 @@ class LocalParts:
     def build_stages(self, settings: Settings) -> CpuStages:
         """The stages under ``settings``, which must name the same model and index."""
         wiring = Wiring(settings, self.wiring.socket_folder)
-        return CpuStages.build_here(wiring, self.store, self.executor, self.embedder)
+        return CpuStages.build_here(wiring, self.engine, self.store, self.executor, self.embedder)
 
     def build_pipeline(self, settings: Settings) -> Dialogue:
         """The pipeline under ``settings``."""

@@ -54,6 +54,7 @@ class CpuStages:
     def build_here(
         cls,
         wiring: Wiring,
+        engine: Engine,
         store: IndexStore,
         executor: ReadOnlyExecutor,
         embedder: Embedder | None = None,
@@ -70,7 +71,7 @@ class CpuStages:
             guard,
             executor,
             wiring.build_ranker(guard, executor),
-            CandidateRepairer(wiring.settings),
+            CandidateRepairer(engine, wiring.settings),
             {"index": retrieval[0], "databases": executor, "policies": guard},
         )
 
@@ -80,6 +81,7 @@ class CpuStages:
         pipeline = Pipeline(
             Stages(self.retriever, self.planner, generator, self.guard, self.ranker, self.repairer),
             derives=settings.repair.derived > 0,
+            model_repair=settings.flags.model_repair,
             pre_sql=settings.flags.pre_sql,
             sampling_timeout_s=settings.limits.sampling_timeout_ms / 1000 or None,
         )

@@ -87,7 +87,7 @@ def build_application(
         "graceful_shutdown_timeout_s": drain_s,
     }
     bound_engine = engine or _bind_engine(wiring, options, cluster_gpus)
-    handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, options)
+    handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
     ingress = serve.deployment(
         serve.ingress()(Ingress),
         name="ingress",
@@ -119,7 +119,9 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -
     return deployment.bind(wiring.models)
 
 
-def _bind_stages(wiring: Wiring, options: dict[str, Any]) -> dict[str, Application]:
+def _bind_stages(
+    wiring: Wiring, engine: Application, options: dict[str, Any]
+) -> dict[str, Application]:
     def bind(
         name: str, build: Callable[..., tuple[object, ...]], *handles: Application
     ) -> Application:
@@ -138,7 +140,7 @@ def _bind_stages(wiring: Wiring, options: dict[str, Any]) -> dict[str, Applicati
         "planner": bind("planner", build_planner),
         "executor": executor,
         "ranker": bind("ranker", build_ranker, executor),
-        "repairer": bind("repairer", build_repairer),
+        "repairer": bind("repairer", build_repairer, engine),
     }
 
 

@@ -45,7 +45,7 @@ class Ingress:
             cpu_stages = reach_stages(handles)
         else:
             executor = wiring.build_executor()
-            cpu_stages = CpuStages.build_here(wiring, store, executor)
+            cpu_stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging()
         self._services = build_services(
             wiring,

@@ -12,7 +12,7 @@ from retrieval.planner import SchemaPlanner
 from serve_app.composition import stages
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
-from serve_app.ray.remote import RemoteStage
+from serve_app.ray.remote import RemoteEngine, RemoteStage
 
 
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
@@ -38,9 +38,9 @@ def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[objec
     return (wiring.build_ranker(guarded, guarded),)
 
 
-def build_repairer(wiring: Wiring) -> tuple[object, ...]:
+def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
     """The repairer."""
-    return (CandidateRepairer(wiring.settings),)
+    return (CandidateRepairer(RemoteEngine(engine), wiring.settings),)
 
 
 def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:

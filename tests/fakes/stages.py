@@ -186,6 +186,7 @@ class FakeRepairer:
         self.parents: list[tuple[Candidate, ...]] = []
         self._queue = Queue("FakeRepairer", answers)
         self.failed: list[Assessment] = []
+        self.may_ask_model: list[bool] = []
         self.histories: list[tuple[Assessment, ...]] = []
 
     async def repair(
@@ -194,11 +195,13 @@ class FakeRepairer:
         context: SchemaContext,
         failed: Assessment,
         *,
+        ask_model: bool = False,
         plan: Plan = _NO_PLAN,
         history: tuple[Assessment, ...] = (),
     ) -> tuple[Candidate | None, Repair]:
         """The next query as a candidate; it has no samples of its own."""
         self.failed.append(failed)
+        self.may_ask_model.append(ask_model)
         self.histories.append(history)
         sql = self._queue.next(str, failed)
         name = failed.candidate.id

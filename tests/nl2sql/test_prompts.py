@@ -9,9 +9,12 @@ import pytest
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.prompts import render_prompt
 from nl2sql.types import FewShot, JoinPlan, Plan, Prompt, SchemaLink, ValueMatch
+from repair.repairer import CandidateRepairer
 from tests.fakes import (
     FakeEngine,
+    build_assessment,
     build_context,
+    build_diagnostic,
     build_question,
     build_settings,
 )
@@ -96,6 +99,16 @@ async def test_a_prompt_begins_as_what_is_read_ahead_of_its_module() -> None:
     assert beginning.count("CREATE TABLE") == 2
     assert prompt.messages[0] == ahead.messages[0]
     assert prompt.messages[1].content.startswith(f"{beginning}\nCREATE TABLE customers")
+
+
+async def test_the_prompt_to_repair_is_the_golden_one() -> None:
+    failed = build_assessment(
+        sql="SELECT sum(amount) FROM orders",
+        diagnostic=build_diagnostic('column "amount" does not exist', hint="Perhaps total."),
+    )
+    repairer = CandidateRepairer(FakeEngine(), build_settings())
+    prompt = await repairer.build_prompt(QUESTION, CONTEXT, (failed,))
+    assert render_golden(prompt) == load_text("prompt_repair.txt")
 
 
 def render(name: str, **variables: str) -> Prompt:

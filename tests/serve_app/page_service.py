@@ -145,7 +145,7 @@ async def open_page_service(
     configured = configure(wiring, patch, **sections)
     store = configured.build_index_store()
     executor = configured.build_executor()
-    stages = CpuStages.build_here(configured, store, executor)
+    stages = CpuStages.build_here(configured, engine, store, executor)
     services = build_services(configured, engine, stages, store, prepares_prompts=False)
     opened = PageService(build_http_app(services), store)
     # Other tests leave feedback and sessions behind.

@@ -55,17 +55,20 @@ from tests.fakes import (
 # Each stands in one place; the names say which.
 VALUES = (
     *("in_a_type", "in_an_enumeration", "in_a_match"),
-    *("in_an_example", "in_an_examples_question", "in_an_earlier_query"),
+    *("in_an_example", "in_an_examples_question", "in_an_error", "in_a_hint"),
+    *("in_a_candidate", "in_an_earlier_query"),
 )
 ROWS = ("in_a_row",)
 # Written by the user, so part of the question; and a comment of the schema.
 ALWAYS = ("asked", "asked_before", "in_the_evidence", "when the order came in")
 
-PURPOSES = {"follow_up", "generate", "plain"}
+PURPOSES = {"follow_up", "generate", "repair", "plain"}
+BROKEN = "SELECT total::int FROM orders WHERE status = 'in_a_candidate'"
 SOUND = "SELECT id, status FROM orders"
 ANSWERS = {
     "follow_up": "How many orders were placed in 2024, asked?",
-    "generate": SOUND,
+    "generate": BROKEN,
+    "repair": SOUND,
     "plain": SOUND,
     "answer": "There are three orders.",
 }
@@ -107,11 +110,13 @@ class RecordingEngine:
 
 
 class Database:
-    """Runs all queries."""
+    """Runs all queries but ``BROKEN``, whose error quotes values."""
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
+        if query.sql == BROKEN:
+            return Diagnostic("22P02", "invalid input: in_an_error", hint="Perhaps in_a_hint.")
         return Explained(10.0, 3.0)
 
     async def execute(
@@ -156,7 +161,7 @@ def settle(sends: Contents) -> Settings:
     }
     return build_settings(
         model=model,
-        flags={"pre_sql": True, "glosses": True},
+        flags={"pre_sql": True, "model_repair": True, "glosses": True},
     )
 
 
@@ -182,7 +187,7 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
         guard,
         database,
         wiring.build_ranker(guard, database),
-        CandidateRepairer(settings),
+        CandidateRepairer(engine, settings),
         {},
     )
     pipeline = stages.build_pipeline(settings, engine)

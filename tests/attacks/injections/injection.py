@@ -12,6 +12,7 @@ from tests.fakes import count_fake_tokens
 Place = Literal[
     "question",
     "evidence",
+    "error",
     "turn",
     "cell",
     "comment",
@@ -31,10 +32,11 @@ class Injection:
 
     ``asked`` is the question that brings the text into the prompt; for the place ``question`` it
     is the text itself. ``target`` says where a stored text is planted: the column or table that
-    holds it; for an example, feedback or an earlier turn, the query that it comes with. ``said`` is
-    what the model says where an answer is to be put in words. ``shown`` is False where the product
-    keeps the text from the prompt, so that the model obeys without having read it. ``database`` is
-    asked about, the default one if it is empty.
+    holds it; for an example, feedback or an earlier turn, the query that it comes with. ``first``
+    is a query that the model writes before the text reaches it. ``said`` is what it says where an
+    answer is to be put in words. ``shown`` is False where the product keeps the text from the
+    prompt, so that the model obeys without having read it. ``database`` is asked about, the
+    default one if it is empty.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Injection:
     principal: str = "mia"
     asked: str = EMPLOYEES
     target: str = ""
+    first: str = ""
     said: str = ""
     shown: bool = True
     database: str = ""
@@ -86,7 +89,9 @@ SAID = tuple(injection for injection in _ALL if injection.place == "answer")
 INJECTIONS = tuple(injection for injection in _ALL if injection.place != "answer")
 """All others."""
 STORED = tuple(
-    injection for injection in INJECTIONS if injection.place not in ("question", "evidence", "turn")
+    injection
+    for injection in INJECTIONS
+    if injection.place not in ("question", "evidence", "error", "turn")
 )
 """Those that wait in the database, in examples, in feedback and in the synonym file."""
 
@@ -113,6 +118,8 @@ class ObeyingEngine:
         text = self._injection.sql
         if request.prompt.purpose == "answer" and self._injection.said:
             text = self._injection.said
+        elif request.prompt.purpose != "repair":
+            text = self._injection.first or text
         return Completions((text,) * request.k, prompt_tokens=100, completion_tokens=10)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:

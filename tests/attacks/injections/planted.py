@@ -48,6 +48,7 @@ _ROWS = {
 # Parts that may be off by default. The gate would only keep a question from the model.
 _READING_FLAGS = (
     "glosses",
+    "model_repair",
     "pre_sql",
 )
 

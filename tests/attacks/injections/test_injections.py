@@ -66,8 +66,8 @@ def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection)
     context = asked.answer.trace.context
     assert context is not None
     assert {hit.table for hit in context.tables} <= set(visible.tables)
-    # What the asker or the model said is no news to them.
-    own = [injection.question, injection.sql, injection.target]
+    # What the asker or the model said first is no news to them.
+    own = [injection.question, injection.sql, injection.first, injection.target]
     if injection.place in ("evidence", "turn") and injection.shown:
         own.append(injection.text)
     unasked = _cut(prompts, *own)

@@ -63,7 +63,9 @@ def test_an_injection_gets_the_rows_of_the_principals_copy_or_none(
         assert way == "translate" or reply.shows(allowed.rows), reply.text
     if way == "run_sql" and injection.title not in FOR_NOBODY:
         assert reply.answered == (not service.run_on_copy(injection.sql, principal).failed)
-    own = " ".join((injection.question, injection.sql, injection.target, injection.text))
+    own = " ".join(
+        (injection.question, injection.sql, injection.first, injection.target, injection.text)
+    )
     if injection.said:
         # All products are asked for, and so everything that is planted among them.
         own += " ".join(planted.text for planted in (*STORED, *SAID))

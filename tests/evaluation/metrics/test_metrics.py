@@ -153,11 +153,11 @@ def test_a_repair_by_several_rules_counts_for_each_the_most_frequent_first() -> 
 def test_times_are_of_the_questions_in_which_a_stage_ran_and_leave_out_the_model() -> None:
     found = measure(
         build_record(stages_ms={"plan": 1.0, "generate": 900.0}, seconds=1.0, prompt_tokens=100),
-        build_record(stages_ms={"plan": 3.0, "draft": 9.0}, seconds=3.0, completion_tokens=20),
+        build_record(stages_ms={"plan": 3.0, "repair": 9.0}, seconds=3.0, completion_tokens=20),
         seconds=4.0,
     )
     assert found.stages_ms["plan"] == found.own_ms == Percentiles(1.0, 3.0)
-    assert found.stages_ms["draft"] == Percentiles(9.0, 9.0)
+    assert found.stages_ms["repair"] == Percentiles(9.0, 9.0)
     assert (found.prompt_tokens, found.completion_tokens) == (50.0, 10.0)
     assert found.seconds == Percentiles(1.0, 3.0)
     assert found.questions_per_minute == 30.0

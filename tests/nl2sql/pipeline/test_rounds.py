@@ -85,9 +85,10 @@ async def run(
     repairer: FakeRepairer,
     *,
     is_last: bool = True,
+    ask_model: bool = False,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(build_stages(ranker=ranker, repairer=repairer), *ASKED)
-    return await loop.run(first, is_last=is_last)
+    return await loop.run(first, is_last=is_last, ask_model=ask_model)
 
 
 def outcomes(attempts: tuple[Repair, ...]) -> list[tuple[str, str]]:
@@ -147,14 +148,19 @@ async def test_what_no_rule_could_repair_is_listed_where_nothing_works(
 ) -> None:
     _, attempts = await run(first, FakeRanker({}), FakeRepairer(""), is_last=is_last)
     assert outcomes(attempts) == listed
+    repairer = FakeRepairer("", "")
+    await run(first, FakeRanker({}), repairer, is_last=is_last, ask_model=True)
+    assert repairer.may_ask_model == ([False, True] if listed else [False])
 
 
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
-    repairer = FakeRepairer("", "")
+    """The model is asked for the best alone."""
+    repairer = FakeRepairer("", "", "")
     loop = RepairLoop(build_stages(repairer=repairer), *ASKED)
     await loop.run(rank(BAD), is_last=False)
-    _, attempts = await loop.run(rank(BAD, BROKEN), is_last=True)
-    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3"]
+    _, attempts = await loop.run(rank(BAD, BROKEN), is_last=True, ask_model=True)
+    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3", "c2"]
+    assert repairer.may_ask_model == [False, False, True]
     assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
 
 

@@ -9,8 +9,11 @@ import { nameResults, nameVerdict } from "../../words.js";
 
 const FIRST = 6;
 const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", chosen: "chosen by you", verified: "given by a person" };
-const REPAIRS = { none: "No way to repair it was found", fixed: "Repaired by rule" };
-const describeRepair = ({ outcome }) => REPAIRS[outcome] ?? "Repairing it by rule failed too";
+function describeRepair({ method, outcome }) {
+  if (outcome === "none") return "No way to repair it was found";
+  const by = method === "model" ? "by the model" : "by rule";
+  return outcome === "fixed" ? `Repaired ${by}` : `Repairing it ${by} failed too`;
+}
 
 const nameOrigin = (one) => (one.origin === "repair" ? (one.guard === "refused" || one.error ? "a repair that failed" : "repaired") : (ORIGINS[one.origin] ?? one.origin));
 const UNRUN = { budget: "Not run: enough results were known", timeout: "Not run: it took too long", estimate: "Not run: the database estimates too much work" };

@@ -1,0 +1,1 @@
+"""The prompts for repair, as files (rendered by ``nl2sql.prompts``)."""
