@@ -5,6 +5,7 @@ from __future__ import annotations
 from nl2sql.settings import FlagSettings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import JoinPlan, Plan, Question, SchemaContext
+from nl2sql.words import drop_sorting
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
 from retrieval.linking.rules import link_by_rules
@@ -26,7 +27,8 @@ class SchemaPlanner:
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``."""
         # Not in the event loop, as it compares many names and paths.
-        return await run_in_parser_thread(self._plan, question.search_text, context)
+        text = drop_sorting(question.search_text)
+        return await run_in_parser_thread(self._plan, text, context)
 
     def _plan(self, question: str, context: SchemaContext) -> Plan:
         flags = self._flags

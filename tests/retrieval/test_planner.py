@@ -45,6 +45,12 @@ async def test_wide_tables_are_not_compared_on_the_event_loop() -> None:
     assert max(watch.computed_ms) < whole_ms / 3, watch.describe()
 
 
+async def test_an_order_of_rows_names_no_orders() -> None:
+    question = build_question(text="List customers in alphabetical order")
+    plan = await build_planner().plan(question, build_context())
+    assert {link.table for link in plan.links if not link.column} == {"sales.customers"}
+
+
 @pytest.mark.parametrize(
     ("flag", "tables", "is_pruned"),
     [(True, 50, True), (True, 49, False), (False, 1000, False)],
