@@ -126,11 +126,7 @@ def round_shown(value: object) -> object:
 
 
 def describe_unreadable(rows: Iterable[Sequence[object]]) -> str:
-    """Says that some text could not be read whole; empty if all could.
-
-    >>> describe_unreadable([("C\ufffdte",)])
-    'Some text is not valid UTF-8: � stands for bytes that could not be read.'
-    """
+    """Says that some text could not be read whole; empty if all could."""
     if any(isinstance(cell, str) and _UNREADABLE in cell for row in rows for cell in row):
         return (
             f"Some text is not valid UTF-8: {_UNREADABLE} stands for bytes that could not be read."

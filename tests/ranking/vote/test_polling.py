@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from nl2sql.errors import Busy
 from nl2sql.types import (
     NO_TURN,
     Assessment,
@@ -16,7 +17,7 @@ from nl2sql.types import (
     GuardedQuery,
     ResultSet,
 )
-from ranking.vote.polling import VoteLimits, run_candidates
+from ranking.vote.polling import VoteLimits, fetch_page, run_candidates
 from tests.fakes import FakeExecutor, build_assessment, build_diagnostic, build_result
 
 LIMITS = VoteLimits(rows=5, bytes=2048, timeout_ms=700)
@@ -97,3 +98,32 @@ async def test_no_more_run_at_once_than_may() -> None:
     run = await run_candidates(executor, fresh, limits)
     assert all(assessment.result is not None for assessment in run)
     assert executor.most == 2
+
+
+# -- the winner's page ---------------------------------------------------------------------------
+
+ROWS = [(1,), (2,), (3,)]
+
+
+async def test_what_the_vote_cut_is_fetched_once_more() -> None:
+    whole = build_result(*ROWS)
+    executor = FakeExecutor({"a": [whole]})
+    seen = build_result((1,), truncated=True)
+    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
+    assert page.result == whole
+    assert [rows for _, rows in executor.executed] == [100]
+    assert executor.limits == [None]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [build_diagnostic(sqlstate="57014"), Busy("The database is busy.", retry_after_s=1)],
+    ids=["timeout", "no turn"],
+)
+async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw(
+    answer: Diagnostic | Busy,
+) -> None:
+    executor = FakeExecutor({"a": [answer]})
+    seen = build_result((1,), truncated=True)
+    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
+    assert page.result == seen
