@@ -10,7 +10,6 @@ are then not completed from that conversation.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -39,7 +38,6 @@ _MOST_KEPT = 500
 # A longer query is not kept: it would fill the prompt of the next question.
 _LONGEST_QUERY = 8000
 _LONGEST_TITLE = 80
-_PRUNE_INTERVAL_S = 3600.0
 # The latest question of a conversation, and its session.
 _SORT_KEY = TypeAdapter(tuple[Moment, Id])
 
@@ -142,13 +140,12 @@ class GuardedConversations(TableStore):
         super().__init__(index)
         self._guard = guard
         self._days = settings.history_days
-        self._pruned_at = -float("inf")
 
     async def recall(self, question: Question) -> tuple[Turn, ...]:
         """The last turns of the question's session on its database, oldest first.
 
-        None if the principal may not run one of their queries now. Raises PolicyError if the policy
-        does not fit the database.
+        Empty if the principal may not run one of their queries now. Raises PolicyError if the
+        policy does not fit the database.
         """
         principal, databases = question.principal, (question.database,)
         found = await self._read_turns(
@@ -167,7 +164,7 @@ class GuardedConversations(TableStore):
 
         A completed question is kept only with a query, by which the guard can judge it later.
         """
-        await self._prune()
+        await self._delete_expired()
         answered = answer if isinstance(answer, Answered) else None
         offered = answer.interpretations if isinstance(answer, Clarify) else ()
         queries = [answered.sql if answered else "", *(each.sql for each in offered)]
@@ -211,7 +208,7 @@ class GuardedConversations(TableStore):
 
         ``search`` is part of a question; an empty ``search`` or ``session`` means all.
         """
-        await self._prune()
+        await self._delete_expired()
         moment, id_ = read_cursor(after, _SORT_KEY) or (None, "")
         rows = await self._fetch(
             _LIST,
@@ -302,14 +299,12 @@ class GuardedConversations(TableStore):
         queries = {query for turn in turns for query in turn.queries}
         return await find_refused(self._guard, queries, principal)
 
-    async def _prune(self) -> None:
-        """Deletes the expired conversations of everybody, at most once an hour."""
-        if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
-            self._pruned_at = time.monotonic()
-            await self._change(
-                f"DELETE FROM quorumsql.conversations c WHERE NOT ({_IS_KEPT})",
-                {"days": max(self._days, 1)},
-            )
+    async def _delete_expired(self) -> None:
+        """Deletes the expired conversations of everybody."""
+        await self._prune(
+            f"DELETE FROM quorumsql.conversations c WHERE NOT ({_IS_KEPT})",
+            {"days": max(self._days, 1)},
+        )
 
 
 async def find_refused(

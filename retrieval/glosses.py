@@ -26,13 +26,8 @@ from retrieval.per_catalog import PerCatalog
 from retrieval.values.dictionary import ValueMemory
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, expand_name, expand_words
 
-_TIME = frozenset({"timestamp", "time"})
-_DATE = frozenset({"date"})
-_FLAG = frozenset({"boolean"})
-_UUID = frozenset({"uuid"})
 _ANY: frozenset[str] = frozenset()
-# Types that hold yes or no in databases without a boolean type.
-_SHORT = frozenset({"short"})
+# Types that hold yes or no in databases without a boolean type, of the kind "short", too.
 _SHORT_TYPES = frozenset(
     (
         *(exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR, exp.DType.VARCHAR),
@@ -68,12 +63,12 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = (
-    _Rule("FLAG", _FLAG),
-    _Rule("DATE", _DATE),
-    _Rule("TIME", _TIME),
-    _Rule("ID", _UUID),
+    _Rule("FLAG", _words("boolean")),
+    _Rule("DATE", _words("date")),
+    _Rule("TIME", _words("timestamp time")),
+    _Rule("ID", _words("uuid")),
     _Rule("ID", _ANY, _words("id uuid guid"), last=True),
-    _Rule("FLAG", _SHORT, _words("is has can"), first=True),
+    _Rule("FLAG", _words("short"), _words("is has can"), first=True),
     _Rule("FLAG", _ANY, _words("flag yn"), last=True),
     _Rule("PCT", NUMBERS, _words("percent percentage ratio share")),
     _Rule("PCT", NUMBERS, _words("rate"), last=True),
@@ -112,7 +107,7 @@ def find_mark(column: Column, dialect: str, *, is_key: bool = False, target: str
     if is_key and kind not in TEXTS:
         return "[ID]"
     is_short = read_type(column.type, dialect) in _SHORT_TYPES
-    kinds = frozenset({kind}) | (_SHORT if is_short else _ANY)
+    kinds = frozenset((kind, "short") if is_short else (kind,))
     words = expand_name(column.name).split()
     return next((f"[{rule.mark}]" for rule in _RULES if rule.fits(words, kinds)), "")
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.table_store import TableStore
-
-_PRUNE_INTERVAL_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +43,12 @@ class AuditStore(TableStore):
         """Entries older than ``keep_days`` are deleted; without it, none is."""
         super().__init__(index)
         self._keep_days = keep_days
-        self._pruned_at = -float("inf")
 
     async def add(self, entry: AuditEntry) -> None:
         """Adds an entry. Raises IndexUnavailable."""
         await self._insert("audit_log", [asdict(entry)])
-        is_due = time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S
-        if self._keep_days is not None and is_due:
-            self._pruned_at = time.monotonic()
-            await self._change(
+        if self._keep_days is not None:
+            await self._prune(
                 "DELETE FROM quorumsql.audit_log"
                 " WHERE asked_at < now() - make_interval(days => %(days)s)",
                 {"days": self._keep_days},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from retrieval.index_store.store import IndexStore
+
+_PRUNE_INTERVAL_S = 3600.0
 
 Row = tuple[Any, ...]
 Parameters = Mapping[str, Any]
@@ -24,6 +27,7 @@ class TableStore:
 
     def __init__(self, index: IndexStore) -> None:
         self._index = index
+        self._pruned_at = -float("inf")
 
     async def _fetch(self, statement: str, parameters: Parameters) -> list[Row]:
         """All rows of a statement."""
@@ -38,6 +42,12 @@ class TableStore:
         """The number of rows that a statement changed."""
         async with self._index.connection() as connection:
             return (await connection.execute(statement.encode(), parameters)).rowcount
+
+    async def _prune(self, statement: str, parameters: Parameters) -> None:
+        """Runs a statement that deletes what is too old, at most once an hour."""
+        if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
+            self._pruned_at = time.monotonic()
+            await self._change(statement, parameters)
 
     async def _list(
         self, form: type[_Form], table: str, rest: str, parameters: Parameters
