@@ -31,6 +31,7 @@ _COMPARISONS = (exp.EQ, *_ORDERINGS, exp.In, exp.Like)
 _NUMBER = re.compile(r"[-+$€£]?\s?\d")
 # Texts of these are in the order of what they mean: 2024-05-31, 2024, 0042.
 _IN_ORDER = re.compile(r"\d{4}(?!\d)|0\d*\b(?![./-])")
+_DAY = re.compile(r"(\d{4}-\d\d(?:-\d\d)?)(?:[ T]\d.*)?")
 _DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 
 
@@ -201,11 +202,13 @@ def is_misordered(first: object, last: object, shortest: object, longest: object
 
 
 def list_dates(query: Query) -> Iterator[ColumnUse]:
-    """The columns of dates and times on which a condition depends."""
+    """The columns on which a condition depends that are dates and times, or texts that may be."""
     for node in query.find_all(*_COMPARISONS):
+        has_digit = any(re.search(r"\d", text.name) for text in node.find_all(exp.Literal))
         for column in node.find_all(exp.Column):
             use = query.resolve(column)
-            if use is not None and query.kind_of(use) in TIMES:
+            kind = None if use is None else query.kind_of(use)
+            if use is not None and (kind in TIMES or (kind == "text" and has_digit)):
                 yield use
 
 
@@ -233,7 +236,10 @@ def _name(use: ColumnUse) -> str:
 
 
 def _write_day(value: object) -> str:
-    """The day of a date or time, as ISO writes it; a text as it is; empty for anything else."""
+    """The day of a date or time, as ISO writes it; empty for anything else."""
     if isinstance(value, datetime):
         return value.date().isoformat()
-    return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else ""
+    if isinstance(value, date):
+        return value.isoformat()
+    found = _DAY.fullmatch(value) if isinstance(value, str) else None
+    return found[1] if found else ""

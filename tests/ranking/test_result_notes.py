@@ -79,6 +79,16 @@ async def test_a_time_is_told_as_its_day() -> None:
     assert notes == ["orders.sent goes from 2022-01-03 to 2024-12-30 in what you may see."]
 
 
+@pytest.mark.parametrize("ends", [("2022-01-03", "2024-12-30T08:30:00"), ("0044-03-15 BC", "x")])
+async def test_a_text_may_be_a_day(ends: tuple[str, str]) -> None:
+    """As SQLite has no days of its own."""
+    found = build_result(ends)
+    executor = FakeExecutor({'SELECT MIN("status"), MAX("status") FROM "sales"."orders"': [found]})
+    told = ["orders.status goes from 2022-01-03 to 2024-12-30 in what you may see."]
+    notes = await explain("lower(status) > '2025-01-01'", executor)
+    assert notes == (told if ends[1] != "x" else [])
+
+
 async def test_each_is_asked_as_the_principal_with_a_short_time() -> None:
     guard, executor = (
         FakeGuard(),
