@@ -126,8 +126,8 @@ def say_name(name: str, *, plural: bool | None = None) -> str:
     ('order lines', 'order line')
     >>> say_name("Singer", plural=True), say_name("MediaType", plural=False)
     ('singers', 'media type')
-    >>> say_name("salary", plural=True), say_name("branch", plural=True)
-    ('salaries', 'branches')
+    >>> say_name("salary", plural=True), say_name("payments_made", plural=True)
+    ('salaries', 'payments made')
     """
     apart = _CAMEL.sub(" ", name.rsplit(".", 1)[-1].replace("_", " "))
     words = " ".join(apart.split()).strip('"')
@@ -135,7 +135,8 @@ def say_name(name: str, *, plural: bool | None = None) -> str:
         return words
     *rest, last = words.lower().split() or [""]
     folded = split_words(last)[-1] if last.isascii() and last.isalpha() else last
-    is_plural = folded != last or last.endswith("s")
+    is_done = last.endswith(("ed", "made")) and " ".join(rest).endswith("s")
+    is_plural = folded != last or last.endswith("s") or is_done
     many = last if is_plural else _pluralize(last)
     return " ".join((*rest, many if plural else folded))
 
