@@ -11,6 +11,7 @@ here: retrieval, which knows them all, answers them. For the thresholds see docs
 from __future__ import annotations
 
 from collections.abc import Set
+from difflib import get_close_matches
 
 from generation.conversation.remarks import (
     Remark,
@@ -34,6 +35,8 @@ _ENGLISH = frozenset(
 _GLUED_LETTERS = 5
 # Cosine of the nearest table from which on a question passes at once, and below which it is far.
 _NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
+# The least similarity of a word with a typing error: "memebrs", "members".
+_MISSPELLED = 0.8
 # Words of so many letters have the same stem if these begin them: "survive", "survived".
 _STEM_LETTERS = 5
 # What a question compares with and counts, people and months tell nothing of its subject: the table
@@ -75,14 +78,17 @@ def check_intent(question: Question, context: SchemaContext, flags: FlagSettings
 
 
 def names_schema(asked: Set[str], context: SchemaContext) -> bool:
-    """Whether names and comments of the retrieved tables have a word of these, or its stem."""
+    """Whether names and comments of the retrieved tables have a word of these, or one like it."""
     known: set[str] = set()
     for hit in context.tables:
         known.update(split_words(f"{hit.table.name} {hit.table.comment}"))
         for column in hit.table.columns:
             known.update(split_words(f"{column.name} {column.comment}"))
-    return not {word[:_STEM_LETTERS] for word in asked}.isdisjoint(
-        word[:_STEM_LETTERS] for word in known
+    stems = {word[:_STEM_LETTERS] for word in known}
+    return any(
+        word[:_STEM_LETTERS] in stems
+        or (len(word) >= _GLUED_LETTERS and get_close_matches(word, known, 1, _MISSPELLED))
+        for word in asked
     )
 
 

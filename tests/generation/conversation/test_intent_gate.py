@@ -55,6 +55,7 @@ GLUED = rename_tables(FAR, "sbcustomer")
         ("How many orders are open?", FAR, "", "doubt"),
         ("Who of those in the north had ordered nothing before?", FAR, "", "doubt"),
         ("Who earned the most ever?", FAR, "", "doubt"),
+        ("How many custmoers live in Gent?", FAR, "", "doubt"),
         ("How many people joined in January 1990?", FAR, "", "doubt"),
         ("How many people live in France?", FAR, "off_topic", "score"),
         (SUNNY.text, replace(FAR, values=(FRANCE,)), "", "doubt"),
