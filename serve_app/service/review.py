@@ -78,9 +78,11 @@ class ReviewService:
                 most=most,
             )
             sources = await self._find_sources(entries, principal)
-        rendered = await run_in_parser_thread(
-            lambda: [render_entry(entry, self.settings, sources.get(entry.id)) for entry in entries]
-        )
+        # One job for each: between them the thread reads the queries of other requests.
+        rendered = [
+            await run_in_parser_thread(render_entry, entry, self.settings, sources.get(entry.id))
+            for entry in entries
+        ]
         return ReviewResponse(entries=rendered, next=following or None)
 
     async def close(self, id_: str, principal: Principal) -> None:
