@@ -29,10 +29,10 @@ from nl2sql.types import Completions, Progress, SamplingRequest
 
 # Most tokens of a step: enough for a prompt of several thousand in addition to running requests.
 _CPU_BATCH_TOKENS = 8192
-# The ranks of adapters for which vLLM allocates room.
 # How often a check of health that waits looks whether the engine has died.
 _LOOK_S = 1.0
 _DIED = "The language model's engine has died."
+# The ranks of adapters for which vLLM allocates room.
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 

@@ -7,7 +7,6 @@ import gc
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -254,11 +253,11 @@ def test_what_is_no_document_of_the_service_is_an_error(
         call(client)
 
 
+@pytest.mark.timeout(60)
 def test_a_long_event_is_read_in_the_time_that_its_bytes_need() -> None:
-    pieces = [b"event: stage\ndata: ", *[b" " * 1024] * 2**13, b'{"stage": "plan"}\n']
-    reader, start = EventReader("http://localhost"), time.perf_counter()
+    pieces = [b"event: stage\ndata: ", *[b" " * 256] * 2**17, b'{"stage": "plan"}\n']
+    reader = EventReader("http://localhost")
     assert len([event for piece in pieces for event in reader.feed(piece)]) == 1
-    assert time.perf_counter() - start < 2
 
 
 def test_no_rows_have_a_reason() -> None:

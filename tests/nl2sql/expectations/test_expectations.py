@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from nl2sql.expectations.asked_columns import count_columns, list_outputs
@@ -99,7 +97,7 @@ def test_the_rounding_that_a_question_asks_for(question: str, decimals: int | No
     assert read_expectations(question).decimals == decimals
 
 
+@pytest.mark.timeout(60)
 def test_many_texts_are_looked_for_in_a_long_question_at_once() -> None:
-    question, start = " ".join(map(str, range(1000, 1800))), time.perf_counter()
-    assert sum(is_said(str(number), question) for number in range(3000)) == 800
-    assert time.perf_counter() - start < 2
+    question = " ".join(map(str, range(1000, 1800)))
+    assert sum(is_said(str(number), question) for number in range(100_000)) == 800
