@@ -11,7 +11,9 @@ here: retrieval, which knows them all, answers them. For the thresholds see docs
 from __future__ import annotations
 
 from collections.abc import Set
-from difflib import get_close_matches
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from generation.conversation.remarks import (
     Remark,
@@ -35,7 +37,7 @@ _ENGLISH = frozenset(
 _GLUED_LETTERS = 5
 # Cosine of the nearest table from which on a question passes at once, and below which it is far.
 _NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
-# The least similarity of a word with a typing error: "memebrs", "members".
+# The least similarity of a word with a typing error, as linking measures it: "memebrs", "members".
 _MISSPELLED = 0.8
 # Words of so many letters have the same stem if these begin them: "survive", "survived".
 _STEM_LETTERS = 5
@@ -87,7 +89,12 @@ def names_schema(asked: Set[str], context: SchemaContext) -> bool:
     stems = {word[:_STEM_LETTERS] for word in known}
     return any(
         word[:_STEM_LETTERS] in stems
-        or (len(word) >= _GLUED_LETTERS and get_close_matches(word, known, 1, _MISSPELLED))
+        or (
+            len(word) >= _GLUED_LETTERS
+            and process.extractOne(
+                word, known, scorer=OSA.normalized_similarity, score_cutoff=_MISSPELLED
+            )
+        )
         for word in asked
     )
 
