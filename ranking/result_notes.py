@@ -21,7 +21,7 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TEXTS, TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
-from ranking.lint.outputs import split_outputs
+from ranking.lint.outputs import is_of_row, split_outputs
 from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
@@ -127,7 +127,7 @@ def list_negated(query: Query) -> Iterator[ColumnUse]:
 def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
     """Columns outside GROUP BY, which SQLite allows, with queries for a group in which they vary.
 
-    A single MIN or MAX is allowed, where the other columns are those of that row.
+    Columns of one row are allowed.
     """
     select = query.outermost()
     group = select.args.get("group") if select and query.dialect == "sqlite" else None
@@ -136,7 +136,7 @@ def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
     keys = [find_output(key, select) for key in group.expressions]
     rest = [output for output in select.expressions if output.unalias() not in keys]
     aggregates, bare = split_outputs(exp.select(*rest))
-    if len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
+    if is_of_row(aggregates):
         return
     for column in bare:
         if column not in keys:

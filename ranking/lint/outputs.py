@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -23,14 +23,12 @@ _FEWEST = 2
 def aggregate_without_group(query: Query) -> Finding | None:
     """An error if a SELECT without GROUP BY has both: SQLite returns the value of an arbitrary row.
 
-    A single MIN or MAX is allowed, where the other columns are those of that row
-    (sqlite.org/lang_select.html, "bare columns"), and so is a column that is the same in all rows.
-    The other databases refuse such a query themselves.
+    Columns of one row are allowed, and so is a column that is the same in all rows. The other
+    databases refuse such a query themselves.
     """
     for select in query.find_all(exp.Select) if query.dialect == "sqlite" else ():
         aggregates, bare = split_outputs(select)
-        is_row = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
-        if not aggregates or not bare or is_row or select.args.get("group"):
+        if not aggregates or not bare or is_of_row(aggregates) or select.args.get("group"):
             continue
         fixed = _find_fixed(query, select)
         for column in bare:
@@ -100,6 +98,14 @@ def split_outputs(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Column]]
         elif not isinstance(node, exp.Query | exp.Window):
             pending += [each for each in node.iter_expressions() if isinstance(each, exp.Expr)]
     return aggregates, bare
+
+
+def is_of_row(aggregates: Sequence[exp.Expr]) -> bool:
+    """Whether SQLite takes the columns beside these from one row, that of a single MIN or MAX.
+
+    Source: sqlite.org/lang_select.html, "bare columns".
+    """
+    return len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
 
 
 def measure_without_filter(uses: Iterable[DefinitionUse]) -> Finding | None:
