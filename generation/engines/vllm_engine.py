@@ -179,10 +179,14 @@ class VllmEngine:
         Its process answers this question between two steps.
         """
         answer = asyncio.ensure_future(self._engine.is_sleeping())
-        while not answer.done():
-            await asyncio.wait({answer}, timeout=_LOOK_S)
-            if self._engine.errored:
-                raise EngineUnavailable(_DIED)
+        try:
+            while not answer.done():
+                await asyncio.wait({answer}, timeout=_LOOK_S)
+                if self._engine.errored:
+                    raise EngineUnavailable(_DIED)
+        finally:
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
 
     async def close(self) -> None:
         """Stops the engine's process."""
