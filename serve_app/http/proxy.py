@@ -87,14 +87,18 @@ class ReplicaFailures:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        has_started = has_failed = False
+        start: Message | None = None
+        has_started = False
 
         async def send_known(message: Message) -> None:
-            nonlocal has_started, has_failed
+            nonlocal start, has_started
             if message["type"] == "http.response.start":
-                has_failed = _is_rays_failure(message)
-                has_started = not has_failed
-            if not has_failed:
+                # It waits for a part of the body, as the replica may be lost between the two.
+                start = None if _is_rays_failure(message) else message
+            elif start is not None:
+                if not has_started:
+                    has_started = True
+                    await send(start)
                 await send(message)
 
         await self._app(scope, receive, send_known)

@@ -40,14 +40,18 @@ async def pass_through(*headers: tuple[bytes, bytes]) -> list[tuple[bytes, bytes
     return list(seen[0]["headers"])
 
 
-async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Response:
-    """What a client gets of a response that Ray's proxy sends."""
+async def respond(
+    status: int, content_type: str, *bodies: bytes, is_cut: bool = False
+) -> httpx.Response:
+    """What a client gets of a response that Ray's proxy sends, or only the start of it."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if not status:
             return
         headers = [(b"content-type", content_type.encode())] if content_type else []
         await send({"type": "http.response.start", "status": status, "headers": headers})
+        if is_cut:
+            return
         for body in bodies:
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
@@ -67,7 +71,15 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
     ],
 )
 async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type: str) -> None:
-    response = await respond(status, content_type, b"Traceback ", b"/opt/secret.py")
+    check_says_to_try_again(await respond(status, content_type, b"Traceback ", b"/opt/secret.py"))
+
+
+@pytest.mark.parametrize("status", [200, 503])
+async def test_a_replica_lost_before_the_body_is_an_error_to_try_again(status: int) -> None:
+    check_says_to_try_again(await respond(status, "application/problem+json", is_cut=True))
+
+
+def check_says_to_try_again(response: httpx.Response) -> None:
     assert (response.status_code, response.headers["retry-after"]) == (503, "5")
     assert response.json()["detail"] == "The service lost a process; try again."
 
