@@ -94,6 +94,16 @@ def test_the_checks_find_links_and_paths() -> None:
     assert "how-to-guides" in find_anchors(DOCS / "README.md")
 
 
+def test_figures_of_accuracy_in_the_readme_are_those_of_the_measurements() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    figures = set(
+        re.findall(r"\d+\.\d", readme.partition("\n## How good\n")[2].partition("\n## ")[0])
+    )
+    measured = set(re.findall(r"\d+\.\d", (DOCS / "measurements.md").read_text(encoding="utf-8")))
+    assert len(figures) > 3
+    assert sorted(figures - measured) == []
+
+
 def test_pages_that_the_code_names_are_there() -> None:
     named = {
         (str(path.relative_to(ROOT)), page)
