@@ -29,6 +29,7 @@ from serve_app.settings import Settings, parse_settings
 from tests.demo import MODULES
 from tests.fakes import FakeReporter
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quieten
+from tests.ports import choose_port
 
 ROOT = Path(__file__).parent.parent
 
@@ -116,7 +117,7 @@ def demo_settings() -> Iterator[Settings]:
             # Scripted queries are answers, whatever few samples say of them.
             "ranking": {"min_confidence": 0.0},
             # Tests ask many questions at a time, on machines with other work.
-            "serve": {"port": 8123, "dashboard": False, "max_slowdown": 1000},
+            "serve": {"port": choose_port(), "dashboard": False, "max_slowdown": 1000},
         }
     )
     shutil.rmtree(home, ignore_errors=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import psycopg
 import pytest
 
 from execution.postgres.embedded import INDEXER, READER, EmbeddedServer
+from tests.ports import choose_port
 from tests.waiting import wait_for
 
 MODES = ("session", "transaction", "statement")
@@ -42,9 +42,7 @@ def pooled(server: EmbeddedServer, mode: str) -> Iterator[str]:
     """
     if not _PROGRAM:
         pytest.skip("pgbouncer is not installed (`apt-get install pgbouncer`)")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = choose_port()
     with tempfile.TemporaryDirectory(prefix="pgbouncer-") as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -27,10 +27,10 @@ from tests.chaos.servers import Server
 from tests.chaos.service import TIMEOUT_S, Case, Service, render
 from tests.demo import MODULES
 from tests.oracle.demo import DATABASE
+from tests.ports import choose_port
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
 
-PORT = 8323
 _CASES = pytest.StashKey[list[Case]]()
 
 
@@ -97,7 +97,7 @@ def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Set
         {
             "home": str(home),
             "audit": {"enabled": True},
-            "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
+            "serve": {"port": choose_port(), "dashboard": False, "fuse_cpu_stages": False},
             "databases": {
                 DATABASE: {
                     "reader": {"url": data.url(DATABASE, READER)},
