@@ -31,7 +31,7 @@ from nl2sql.errors import SettingsError
 from quorumsql.contract.model import CandidateCount
 from serve_app.batch.questions import BatchQuestion, build_questions_table, complete_ids
 from serve_app.batch.results import Row, render_rows
-from serve_app.batch.storage import Folder
+from serve_app.batch.storage import Folder, translate_errors
 
 _FILE = "job.json"
 _QUESTIONS = "questions.parquet"
@@ -87,9 +87,12 @@ class Job:
         return [number for number in range(self.stored.blocks) if number not in answered]
 
     def read_questions(self, block: int) -> list[BatchQuestion]:
-        """The questions of a block."""
+        """The questions of a block. Raises SettingsError if they cannot be read."""
         path = (self.output / "_batch" / _QUESTIONS).path
-        with self.output.filesystem.open_input_file(path) as file:
+        with (
+            translate_errors(path, "If it is damaged, name another folder for the job."),
+            self.output.filesystem.open_input_file(path) as file,
+        ):
             rows = parquet.ParquetFile(file).read_row_group(block).to_pylist()
         return [BatchQuestion(**row) for row in rows]
 
@@ -102,8 +105,12 @@ class Job:
         return [info for info in self.output.list_files() if _read_number(info) is not None]
 
     def read_results(self, info: Any, columns: Iterable[str]) -> list[Row]:
-        """These columns of a file of results."""
-        with self.output.filesystem.open_input_file(info.path) as file:
+        """These columns of a file of results. Raises SettingsError if it cannot be read."""
+        hint = "If it is damaged, delete it: the same command then asks its questions again."
+        with (
+            translate_errors(info.path, hint),
+            self.output.filesystem.open_input_file(info.path) as file,
+        ):
             rows: list[Row] = parquet.read_table(file, columns=list(columns)).to_pylist()
             return rows
 

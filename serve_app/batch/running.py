@@ -172,7 +172,7 @@ def _followed(reader: ProgressReader, follow: Follow, interval_s: float) -> Iter
 
     def report() -> None:
         while not ended.wait(interval_s):
-            with suppress(OSError):  # a file that is just being replaced
+            with suppress(OSError, SettingsError):  # a file that is just being replaced
                 follow(reader.read())
 
     thread = threading.Thread(target=report, name="progress", daemon=True)

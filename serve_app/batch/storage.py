@@ -15,6 +15,8 @@ from pyarrow import fs
 
 from nl2sql.errors import SettingsError
 
+_FORMS = "Paths are local, or URIs such as s3://bucket/folder and gs://bucket/folder."
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -95,12 +97,11 @@ def _resolve(location: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def translate_errors(location: str) -> Iterator[None]:
+def translate_errors(location: str, hint: str = _FORMS) -> Iterator[None]:
     """Raises SettingsError for what pyarrow raises when it cannot use ``location``."""
     try:
         yield
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SettingsError(
-            f"{location} cannot be used: {str(error).partition(chr(10))[0]}",
-            hint="Paths are local, or URIs such as s3://bucket/folder and gs://bucket/folder.",
+            f"{location} cannot be used: {str(error).partition(chr(10))[0]}", hint=hint
         ) from error

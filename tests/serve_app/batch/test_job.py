@@ -86,6 +86,15 @@ def test_a_job_of_another_version_is_refused(job: Job) -> None:
         find_job(job.output)
 
 
+@pytest.mark.parametrize("name", ["000001.parquet", "_batch/questions.parquet"])
+def test_a_damaged_file_is_told_with_what_to_do(job: Job, name: str) -> None:
+    (Path(job.output.path) / name).write_bytes(b"PAR1")
+    read = ProgressReader if "/" not in name else lambda job: job.read_questions(0)
+    with pytest.raises(SettingsError, match=f"{name} cannot be used") as raised:
+        read(job)
+    assert "If it is damaged" in raised.value.hint
+
+
 def test_a_job_without_questions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="holds no questions"):
         build_job(tmp_path)
