@@ -24,8 +24,7 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         return Failed(_describe_failure(ranking, attempts), trace, attempts)
     if ranking.confidence < ranking.threshold:
         reason = (
-            f"The confidence is {ranking.confidence:.2f}, below the {ranking.threshold:.2f} "
-            "that an answer needs. "
+            f"The confidence, {ranking.confidence:.2f}, is too low for an answer. "
             if ranking.confidence
             else "What the model wrote does not answer this. "
         ) + (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.answers import Answer, Answered, Failed, Trace
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Trace
 from nl2sql.pipeline.conclusion import conclude, list_attempts, name_definitions
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.types import Candidate, Question, Ranking, Repair
@@ -47,6 +47,13 @@ def test_a_failure_says_what_went_wrong_and_what_to_do() -> None:
     assert len(answer.attempts) == 2
     assert "2 queries" in answer.reason
     assert "What went wrong: unknown table (1), grouping (1). The first: It is" in answer.reason
+
+
+def test_a_confidence_just_too_low_is_not_said_to_be_below_itself() -> None:
+    ranking = Ranking((WORKS,), confidence=0.559, threshold=0.5599)
+    answer = conclude(ranking, Trace(build_question()))
+    assert isinstance(answer, Clarify)
+    assert answer.reason.count("0.56") == 1
 
 
 CONTEXT = build_context(definitions=(REVENUE, GERMANS))
