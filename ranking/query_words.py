@@ -34,6 +34,7 @@ _SET_OPERATIONS: tuple[tuple[type[exp.SetOperation], str], ...] = (
 _TOLD = frozenset(
     "with_ distinct expressions from_ joins where group having order limit offset".split()
 )
+_NO_LIMIT = ("ALL", "NULL", "-1")
 _JOINS = {
     "LEFT": "also without any of {}",
     "RIGHT": "also {} alone",
@@ -98,15 +99,14 @@ def _build_writer(dialect: str) -> type[Generator]:
 
 def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
     if isinstance(tree, exp.Subquery):
-        return _list_clauses(write, tree.this)
+        inner = _list_clauses(write, tree.this)
+        return [*inner, *_list_ctes(write, tree), *_list_end(write, tree)]
     for kind, words in _SET_OPERATIONS:
         if isinstance(tree, kind):
             right = "; ".join(_list_clauses(write, tree.args["expression"]))
             combined = [*_list_clauses(write, tree.this), f"{words} ({right})"]
             return [*combined, *_list_ctes(write, tree), *_list_end(write, tree)]
-    told = {name for name, value in tree.args.items() if value}
-    is_distinct_on = told and tree.args.get("distinct") and tree.args["distinct"].args.get("on")
-    if not isinstance(tree, exp.Select) or not told <= _TOLD or is_distinct_on:
+    if not isinstance(tree, exp.Select) or not _has_words(tree):
         return [_shorten(write_tree(tree.copy(), type(write.dialect)))]
     groups, measures = _list_outputs(write, tree)
     clauses = [_show_outputs(tree, groups, measures)]
@@ -121,6 +121,20 @@ def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
     # Of groups with one number, that is what they are usually sorted by.
     usual = [f"{words}, highest first" for words in measures] if groups else []
     return [*clauses, *_list_end(write, tree, usual)]
+
+
+def _has_words(select: exp.Select) -> bool:
+    told = {name for name, value in select.args.items() if value}
+    distinct, joins = select.args.get("distinct"), select.args.get("joins") or ()
+    return (
+        told <= _TOLD
+        and not (distinct and distinct.args.get("on"))
+        and all(join.method in ("", "NATURAL") for join in joins)
+        and not any(
+            source.args.get("pivots") or source.args.get("sample")
+            for source in _list_sources(select)
+        )
+    )
 
 
 def _list_ctes(write: Generator, tree: exp.Query) -> list[str]:
@@ -225,10 +239,13 @@ def _list_end(write: Generator, tree: exp.Query, usual: Sequence[str] = ()) -> l
         keys = [_tell_key(write, key, select) for key in order]
         clauses.append("highest first" if keys == usual else f"sorted by {_enumerate(keys)}")
     skipped = f"after the first {write.sql(offset.expression)}" if offset is not None else ""
-    if limit is not None:
-        text = write.sql(limit.args.get("expression") or limit.args.get("count")) or "some"
-        rows = "only 1 row" if text == "1" else f"only {text} rows"
-        clauses.append(f"{rows} {skipped}".rstrip())
+    count = limit and (limit.args.get("expression") or limit.args.get("count"))
+    text = write.sql(count) or "1"  # FETCH FIRST ROW ONLY
+    if limit is not None and text not in _NO_LIMIT:
+        options = (limit.args.get("limit_options") or limit).args
+        unit = "percent of the rows" if options.get("percent") else "row" if text == "1" else "rows"
+        ties = " and those equal to the last" if options.get("with_ties") else ""
+        clauses.append(f"only {text} {unit}{ties} {skipped}".rstrip())
     elif skipped:
         clauses.append(f"only rows {skipped}")
     return clauses

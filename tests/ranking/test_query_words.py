@@ -14,6 +14,11 @@ def test_a_query_in_words(query: str, words: str) -> None:
     assert "; ".join(describe_query(query, "postgres")) == words
 
 
+@pytest.mark.parametrize("source", ["t PIVOT(SUM(x) FOR y IN ('u'))", "t POSITIONAL JOIN u"])
+def test_what_has_no_words_stays_sql(source: str) -> None:
+    assert describe_query(f"SELECT a FROM {source}", "duckdb") == (f"SELECT a FROM {source}",)
+
+
 def test_what_does_not_parse_stays_as_it_is() -> None:
     assert describe_query("SELECT  FROM (", "postgres") == ("SELECT FROM (",)
     assert len(describe_query("((" + "x" * 500, "postgres")[0]) < 200
