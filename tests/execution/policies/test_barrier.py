@@ -67,6 +67,8 @@ INSERT INTO main.parts SELECT id, owner, name FROM main.items;
 CREATE TABLE main.heirs () INHERITS (main.items);
 CREATE FUNCTION main.name_of(integer) RETURNS text LANGUAGE sql STABLE COST 1
   AS 'SELECT name FROM main.items WHERE id = $1';
+CREATE VIEW main.joined AS
+  SELECT i.id, i.name FROM main.items i JOIN main.owners USING (owner) JOIN main.items j USING (id);
 CREATE VIEW main.called AS
   SELECT id, main.name_of(id) AS name FROM main.items WHERE lower(upper(owner)) = 'zed';
 CREATE TABLE main.ranges (id integer PRIMARY KEY, owner text, name numrange);
@@ -133,6 +135,9 @@ _POSTGRES_CASES = _CASES | {
     "materialized view": _Case("stored", (_show("stored", stored=_OWN),)),
     "shared, over a materialized view": _Case("over_stored", (_show(),), ("over_stored",)),
     "assistant, over one": _Case("over_stored", tables=("over_stored", "owners", "items")),
+    "expanded, of two joins": _Case(
+        "joined", (_show("owners", "items", "joined", owners="label = 'Zed'"),)
+    ),
     "a function": _Case(
         "called", (_ALL | {"hidden_columns": ["main.items.name", "main.whole.name"]},)
     ),
