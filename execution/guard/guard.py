@@ -152,9 +152,10 @@ class SqlGuard:
     async def _find_whole(self, database: str) -> Access | CompiledPolicy:
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
-        if known is None or known[0] is not catalog:
-            known = self._known[database] = catalog, self._compile(database, catalog)
-        return known[1]
+        if known is not None and known[0] is catalog:
+            return known[1]
+        # Not in the event loop, as it reads the queries of all views.
+        return await run_in_parser_thread(self._compile, database, catalog)
 
     async def check(self, database: str) -> None:
         """Checks the policy of ``database``, or the tables of an assistant, against the catalog.
@@ -176,12 +177,16 @@ class SqlGuard:
         return tuple(found)
 
     def _compile(self, database: str, catalog: Catalog) -> Access | CompiledPolicy:
-        settings = self._policies.get(database)
-        if settings is None:
-            return open_access(catalog)
-        return CompiledPolicy(
-            settings.policy, catalog, row_level_security=settings.row_level_security
-        )
+        known, settings = self._known.get(database), self._policies.get(database)
+        if known is not None and known[0] is catalog:  # another question was faster
+            return known[1]
+        access: Access | CompiledPolicy = open_access(catalog)
+        if settings is not None:
+            access = CompiledPolicy(
+                settings.policy, catalog, row_level_security=settings.row_level_security
+            )
+        self._known[database] = catalog, access
+        return access
 
 
 def guard_query(

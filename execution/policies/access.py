@@ -211,22 +211,23 @@ class CompiledPolicy:
         problems = []
         for role, rules in self.roles.items():
             assert isinstance(rules, dict)
-            dropped = True
+            dropped = [role]
             while dropped:
-                view = RoleView((rules,), self.catalog)
-                dropped = False
-                for name in [name for name, rule in rules.items() if rule.expands]:
+                # Without a view, those that read it cannot be read either.
+                view, dropped = RoleView((rules,), self.catalog), []
+                for rule in [rule for rule in rules.values() if rule.expands]:
+                    name = rule.table.qualified
                     try:
-                        view.wrapper(name)
+                        expand_view(rule.table, view.resolver, view.wrap)
                     except Unresolved as error:
-                        del rules[name]
-                        dropped = True
+                        dropped.append(name)
                         if self.policy.roles[role].tables.visible != "*":
                             problems.append(
                                 f"roles.{role}.tables.visible: the view {name} reads what the "
                                 f"role may not see: {error.violation.message}"
                             )
-                        break
+                for name in dropped:
+                    del rules[name]
         if problems:
             raise PolicyError("The policy does not fit the database: " + "; ".join(problems))
 

@@ -58,16 +58,15 @@ class AssistantView:
         return replace(access, catalog=part[0], resolver=part[1], view=part[2])
 
     def _build_view(self, access: Access, shown: NameResolver) -> RoleView | None:
-        """Without a policy a view is needed only where barriers are."""
+        """Without a policy a view is needed only where barriers may be."""
         if len(shown.catalog.tables) == len(access.catalog.tables):
             return access.view
         if access.view is not None:
             return RoleView(access.view.roles, self.whole.catalog, shown)
+        if all(each.kind != "view" for each in shown.catalog.tables):
+            return None
         every = {each.qualified: TableRule(each, each.columns) for each in access.catalog.tables}
-        view = RoleView((every,), access.catalog, shown)
-        return (
-            view if any(view.leaves_out(each.qualified) for each in shown.catalog.tables) else None
-        )
+        return RoleView((every,), access.catalog, shown)
 
     def show(self, catalog: Catalog) -> Catalog:
         """The part of ``catalog`` that the assistant shows."""

@@ -201,12 +201,14 @@ def test_a_view_whose_rows_no_rule_reaches_is_gone_or_an_error(stored: Table) ->
         compile_views(stored, visible=[*CUSTOMERS_AND_ORDERS, "sales.totals"])
 
 
+@pytest.mark.timeout(60)
 def test_every_view_on_a_hidden_table_is_gone() -> None:
-    others = tuple(replace(SALARIES, name=f"managers{number}") for number in range(3))
+    shown = tuple(replace(OPEN, name=f"open_orders{number}") for number in range(60))
+    others = tuple(replace(SALARIES, name=f"managers{number}") for number in range(250))
     hidden = {"tables": {"visible": "*", "hidden": ["sales.employees"]}, "rows": "all"}
-    compiled = compile_shop(replace(SHOP, tables=(*SHOP.tables, OPEN, *others)), boss=hidden)
+    compiled = compile_shop(replace(SHOP, tables=(*SHOP.tables, *shown, *others)), boss=hidden)
     names = set(compiled.roles["boss"])
-    assert "sales.open_orders" in names
+    assert {table.qualified for table in shown} <= names
     assert not any("managers" in name for name in names)
 
 
