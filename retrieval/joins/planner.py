@@ -270,7 +270,7 @@ class JoinGraph:
 
     def is_only_way(self, tables: Sequence[str], keys: frozenset[int]) -> bool:
         """Whether no other set of keys joins the tables at the cost of ``keys``."""
-        cost = self.cost(keys)
+        cost = 1.001 * self.cost(keys)  # sums of equal costs may differ in their last digit
         # No way that costs as little leads farther.
         near = nx.single_source_dijkstra_path_length(self.graph, tables[0], cutoff=cost)
         graph = _keep(self.graph, near)

@@ -252,3 +252,14 @@ def test_a_second_way_at_the_same_cost_is_noticed(keys: int, is_only: bool) -> N
     join_graph = JoinGraph(["s.a", "s.b"], parallel)
     way = join_graph.connect(["s.a", "s.b"])
     assert join_graph.is_only_way(["s.a", "s.b"], way) is is_only
+
+
+def test_a_second_way_is_noticed_though_the_sum_of_its_costs_is_rounded_otherwise() -> None:
+    pairs = ("a", "c"), ("a", "d"), ("c", "b"), ("d", "b")
+    keys = [
+        ForeignKey("k", f"s.{one}", (f"{other}_id",), f"s.{other}", ("id",), inferred=True)
+        for one, other in pairs
+    ]
+    join_graph = JoinGraph(["s.a", "s.b", "s.c", "s.d"], keys, named=(keys[0], keys[3]))
+    way = join_graph.connect(["s.a", "s.b"])
+    assert not join_graph.is_only_way(["s.a", "s.b"], way)
