@@ -237,8 +237,8 @@ def _describe_remedy(database: str, settings: Settings, problem: str) -> str:
     if not any(words in problem for words in ("authentication failed", 'role "', "could do more")):
         return ""
     # A role with too many rights is there already, and often the owner.
-    can_do_more = "could do more" in problem
-    role = "quorumsql_reader" if can_do_more else find_login(configured.reader.url)
+    login = "" if "could do more" in problem else find_login(configured.reader.url)
+    role = login or "quorumsql_reader"
     schemas = ", ".join(configured.schemas or ("public",))
     return (
         "A role for queries may SELECT and nothing else. As the owner of the database:\n"
@@ -247,5 +247,5 @@ def _describe_remedy(database: str, settings: Settings, problem: str) -> str:
         f"GRANT SELECT ON ALL TABLES IN SCHEMA {schemas} TO {role};\n"
         f"ALTER ROLE {role} SET default_transaction_read_only = on;\n"
         f"{_TEMP_FILE_LIMIT.format(role=role)}  -- needs a superuser"
-        + (f"\nThen name {role} in databases.{database}.reader.url." if can_do_more else "")
+        + ("" if login else f"\nThen name {role} in databases.{database}.reader.url.")
     )

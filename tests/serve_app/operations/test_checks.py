@@ -108,11 +108,15 @@ def test_databases_with_the_same_result_share_a_line(
     owner = {"url": embedded_server.url("postgres", SUPERUSER)}
     databases["owned"] = {"reader": owner, "indexer": owner}
     databases["unset"] = {"reader": unset, "indexer": away}
+    # The role is then called like the user of the system.
+    nameless = {"url": owner["url"].replace(f"{SUPERUSER}@", "")}
+    databases["nameless"] = {"reader": nameless, "indexer": owner}
     settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
     found = check(settings, *databases)
     assert found["database of a, b, c, lost"].message == "answers"
     assert "No such file" in found["policy of lost"].message
-    assert "CREATE ROLE quorumsql_reader LOGIN" in found["database of owned"].remedy
+    for name in ("owned", "nameless"):
+        assert "CREATE ROLE quorumsql_reader LOGIN" in found[f"database of {name}"].remedy
     assert found["database of gone"].status == "failed"
     assert "Connection refused" in found["database of away"].message
     assert "NOT_SET_ANYWHERE is not set" in found["database of unset"].message
