@@ -220,10 +220,13 @@ def _read_decimals(question: str) -> int | None:
     >>> questions = "rounded to two decimals", "Round to 1 decimal", "rounded to whole euros", "all"
     >>> [_read_decimals(question) for question in questions]
     [2, 1, 0, None]
-    >>> [_read_decimals(f"rounded to the nearest {unit}") for unit in ("euro", "cent", "thousand")]
+    >>> [_read_decimals(f"rounded to the nearest {unit}") for unit in ("euro", "cents", "100")]
     [0, 2, None]
     """
     found = _ROUNDED.search(question)
     if found is None:
         return None
-    return _UNITS.get(found["unit"].lower(), 0) if found["unit"] else read_number(found["number"])
+    unit = (found["unit"] or "").lower().removesuffix("s")
+    if not unit:
+        return read_number(found["number"])
+    return _UNITS.get(unit, None if unit.isdigit() else 0)
