@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
+from itertools import islice
 
 from sqlglot import exp
 
@@ -80,7 +81,7 @@ async def write_notes(
         for use, found in zip(negated, answers, strict=True):
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
-        loose = list(list_group_probes(query))[:_MOST_PROBES]
+        loose = list(islice(list_group_probes(query), _MOST_PROBES))
         answers = await gather_all(run(sql) for _, sql in loose)
         for (column, _), found in zip(loose, answers, strict=True):
             if found is not None and found.rows:
@@ -143,8 +144,6 @@ def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
             probe = select.copy()
             for part in ("distinct", "order", "offset"):
                 probe.set(part, None)
-            probe.set("expressions", [exp.Literal.number(1)])
-            probe.set("group", exp.Group(expressions=[key.copy() for key in keys]))
             varies = exp.Count(this=exp.Distinct(expressions=[column.copy()])) > 1
             yield column.name, probe.having(varies).limit(1).sql(query.dialect)
 
