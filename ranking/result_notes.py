@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from sqlglot import exp
 
@@ -26,6 +26,7 @@ from ranking.lint.outputs import is_of_row, split_outputs
 from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
+_MOST_READ = 100_000
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
 _ORDERINGS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _COMPARISONS = (exp.EQ, *_ORDERINGS, exp.In, exp.Like)
@@ -40,8 +41,8 @@ _DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 class Notes:
     """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought.
 
-    ``is_doubtful``: numbers or days that are texts are compared letter by letter, or SQLite chose
-    the row of which it shows a column.
+    ``is_doubtful``: numbers or days that are texts are compared letter by letter, a text sought is
+    also part of lists, or SQLite chose the row of which it shows a column.
     """
 
     sentences: tuple[str, ...] = ()
@@ -81,12 +82,13 @@ async def write_notes(
         for use, found in zip(negated, answers, strict=True):
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
-        loose = list(islice(list_group_probes(query), _MOST_PROBES))
-        answers = await gather_all(run(sql) for _, sql in loose)
-        for (column, _), found in zip(loose, answers, strict=True):
+        doubts = chain(list_group_probes(query), dict.fromkeys(list_part_probes(query)))
+        probes = list(islice(doubts, _MOST_PROBES))
+        answers = await gather_all(run(sql) for _, sql in probes)
+        for (note, _), found in zip(probes, answers, strict=True):
             if found is not None and found.rows:
                 doubtful = True
-                notes.append(f"{column} varies within a group: SQLite shows that of any row.")
+                notes.append(note.replace("…", repr(found.rows[0][0])))
         return Notes(tuple(notes), is_doubtful=doubtful)
     texts = list(dict.fromkeys(list_text_conditions(query)))
     missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}
@@ -126,7 +128,7 @@ def list_negated(query: Query) -> Iterator[ColumnUse]:
 
 
 def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
-    """Columns outside GROUP BY, which SQLite allows, with queries for a group in which they vary.
+    """Notes on columns outside GROUP BY, which SQLite allows, if the query finds a varying group.
 
     Columns of one row are allowed.
     """
@@ -145,7 +147,32 @@ def list_group_probes(query: Query) -> Iterator[tuple[str, str]]:
             for part in ("distinct", "order", "offset"):
                 probe.set(part, None)
             varies = exp.Count(this=exp.Distinct(expressions=[column.copy()])) > 1
-            yield column.name, probe.having(varies).limit(1).sql(query.dialect)
+            note = f"{column.name} varies within a group: SQLite shows that of any row."
+            yield note, probe.having(varies).limit(1).sql(query.dialect)
+
+
+def list_part_probes(query: Query) -> Iterator[tuple[str, str]]:
+    """Notes on texts that a column must equal, if the query finds a value with them in a list.
+
+    It reads only the table's first rows, as no index helps.
+    """
+    conditions = list(list_text_conditions(query))
+    searched = {use for use, condition in conditions if not isinstance(condition, exp.EQ)}
+    for use, condition in conditions:
+        text, sought = condition.expression.name, condition.expression.sql(query.dialect)
+        if use in searched or not text or any(mark in text for mark in ",;|"):
+            continue
+        parts = value = condition.this.sql(query.dialect)
+        for mark in (" | ", "|", "; ", ";", ", "):
+            parts = f"REPLACE({parts}, '{mark}', ',')"
+        part = exp.StrPosition(this=exp.column("_parts"), substr=exp.Literal.string(f",{text},"))
+        column, table = enquote(use.column.name), enquote(use.table.schema, use.table.name)
+        yield (
+            f"{_name(use)} has {text!r} also in lists, as in …, which are left out.",
+            f"SELECT {column} FROM (SELECT {column}, ',' || {parts} || ',' AS _parts FROM {table} "
+            f"LIMIT {_MOST_READ}) AS _read WHERE {part.sql(query.dialect)} > 0 "
+            f"AND {value} <> {sought} LIMIT 1",
+        )
 
 
 def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
