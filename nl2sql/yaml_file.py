@@ -14,6 +14,9 @@ from pydantic import BaseModel, ValidationError
 
 from nl2sql.errors import SettingsError
 
+_KEYS = "must have keys of its own, not a value"
+# By the type of the error, in place of Python's names.
+_MESSAGES = {"model_type": _KEYS, "dict_type": _KEYS, "tuple_type": "must be a list"}
 _MERGE = "tag:yaml.org,2002:merge"
 
 # Scalars stay text: YAML would read "no" as false. In C, where PyYAML has it, it takes a tenth.
@@ -104,9 +107,8 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
     dotted = ".".join(place) or "the file"
     if problem["type"] == "extra_forbidden":
         return f"{dotted}: unknown key{suggest_key(place, model)}"
-    if problem["type"] == "model_type":
-        return f"{dotted}: must have keys of its own, not a value"
-    return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{dotted}: {_MESSAGES.get(problem['type'], message)}"
 
 
 def suggest_key(place: Sequence[str], model: type[BaseModel]) -> str:

@@ -31,7 +31,7 @@ _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 def check_databases(
     settings: Settings, names: Sequence[str], reporter: Reporter = SILENT
 ) -> list[Check]:
-    """Checks databases, their roles, definitions and policies, and the index.
+    """Checks databases, their roles, definitions, synonyms and policies, and the index.
 
     Databases with the same result share a check. Raises SettingsError, DatabaseUnavailable.
     """
@@ -96,6 +96,8 @@ async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
     for each, section in (wiring.settings.databases | wiring.settings.assistants).items():
         if section.semantics is not None and wiring.settings.source_of(each) == name:
             yield await _check_semantics(wiring, each)
+    if database.synonyms is not None:
+        yield await asyncio.to_thread(_check_synonyms, wiring, name)
     if database.policy is not None or database.row_level_security:
         yield await asyncio.to_thread(check_policy, wiring, name)
     if await asyncio.to_thread(is_applied_but_unused, wiring, name):
@@ -143,6 +145,14 @@ async def _check_semantics(wiring: Wiring, database: str) -> Check:
         remedy = f"Name the tables under assistants.{database}.tables, or remove the definitions."
         return Check("definitions", "warning", told, remedy, (database,))
     return Check("definitions", "ok", f"{count} fit", databases=(database,))
+
+
+def _check_synonyms(wiring: Wiring, database: str) -> Check:
+    try:
+        wiring.read_synonyms(database, wiring.source(database).read_catalog())
+    except QuorumError as error:
+        return Check("synonyms", "failed", error.message, error.hint, (database,))
+    return Check("synonyms", "ok", "fit", databases=(database,))
 
 
 def check_policy(wiring: Wiring, database: str) -> Check:

@@ -104,7 +104,8 @@ def test_databases_with_the_same_result_share_a_line(
     unset = {"url": "postgresql://nobody@127.0.0.1:1/none", "password_env": "NOT_SET_ANYWHERE"}
     databases["gone"] = {"reader": {"url": f"sqlite:///{tmp_path}/gone.sqlite"}}
     databases["away"] = {"reader": away, "indexer": away}
-    databases["lost"] = {**databases["a"], "policy": f"{tmp_path}/lost.yaml"}
+    lost = {"policy": f"{tmp_path}/lost.yaml", "synonyms": f"{tmp_path}/lost.yaml"}
+    databases["lost"] = {**databases["a"], **lost}
     owner = {"url": embedded_server.url("postgres", SUPERUSER)}
     databases["owned"] = {"reader": owner, "indexer": owner}
     databases["unset"] = {"reader": unset, "indexer": away}
@@ -114,7 +115,8 @@ def test_databases_with_the_same_result_share_a_line(
     settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
     found = check(settings, *databases)
     assert found["database of a, b, c, lost"].message == "answers"
-    assert "No such file" in found["policy of lost"].message
+    for part in ("policy", "synonyms"):
+        assert "No such file" in found[f"{part} of lost"].message
     for name in ("owned", "nameless"):
         assert "CREATE ROLE quorumsql_reader LOGIN" in found[f"database of {name}"].remedy
     assert found["database of gone"].status == "failed"

@@ -144,8 +144,9 @@ def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
         ("databases: {shop\nflags: [", r"not valid YAML.*(\n.*)*line \d"),
         (f"{MINIMAL}flag: {{}}\n", r"quorumsql\.yaml: flag: unknown key"),
         ("databases: {shop: {reader: 'sqlite:///x'}}", r"shop\.reader: must have keys of its own"),
+        ("databases: shop", r"databases: must have keys of its own"),
+        (f"{MINIMAL}identity: {{local: {{roles: {{}}}}}}", r"local\.roles: must be a list"),
     ],
-    ids=["bad_yaml_names_the_line", "an_error_names_the_file", "a_value_for_a_section"],
 )
 def test_an_error_says_where_it_is(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
