@@ -77,7 +77,12 @@ def _decides(original: Original, scope: SelectScope) -> bool:
     if any(join.side for join in select.args.get("joins") or ()):
         return False
     if scope in original.outermost:
-        return not isinstance(original.tree, exp.SetOperation)
+        if not isinstance(original.tree, exp.SetOperation):
+            return True
+        # Parts of a UNION that read the same tables are restricted alike.
+        read = ({table.qualified for _, table in each.list_tables()} for each in original.outermost)
+        is_union = not original.tree.find(exp.Except, exp.Intersect)
+        return is_union and len(set(map(frozenset, read))) == 1
     clause = find_clause(select)
     is_needed = clause in ("from_", "joins") or (clause == "where" and not select.find(exp.Count))
     return is_needed and select.find_ancestor(exp.Not, exp.SetOperation) is None
