@@ -39,7 +39,8 @@ _DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought.
+    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought, or
+    a single day.
 
     ``is_doubtful``: numbers or days that are texts are compared letter by letter, a text sought is
     also part of lists, or SQLite chose the row of which it shows a column.
@@ -108,6 +109,8 @@ async def write_notes(
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
+            # One day is that of an import, and has no periods to ask for.
+            is_unstored = is_unstored or first == last
     return Notes(tuple(notes), is_unstored, doubtful)
 
 

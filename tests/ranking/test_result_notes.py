@@ -80,6 +80,15 @@ async def test_the_period_that_the_data_cover(condition: str) -> None:
     assert notes == ["orders.placed goes from 2022-01-03 to 2024-12-30 in what you may see."]
 
 
+@pytest.mark.parametrize("last", [date(2024, 1, 2), date(2024, 1, 3)])
+async def test_a_column_of_one_day_has_no_periods(last: date) -> None:
+    query = read_query("SELECT id FROM orders WHERE placed > '2025-01-01'", "postgres", [ORDERS])
+    assert query is not None
+    executor = FakeExecutor({PLACED: [build_result((date(2024, 1, 2), last))]})
+    notes = await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=True)
+    assert notes.is_unstored == (last == date(2024, 1, 2))
+
+
 async def test_a_time_is_told_as_its_day() -> None:
     ends = (datetime(2022, 1, 3, 8, 30), datetime(2024, 12, 30))
     notes = await explain("sent > now()", FakeExecutor({SENT: [build_result(ends)]}))
