@@ -76,7 +76,8 @@ def chat(
 def _listen() -> str:
     with suppress(ImportError):  # with it, input() edits lines and recalls them
         import readline  # noqa: F401
-    if isinstance(sys.stdin, TextIOWrapper):  # bytes that are no text end no conversation
+    # Bytes that are no text end no conversation. It can be set only before the first line is read.
+    if isinstance(sys.stdin, TextIOWrapper) and sys.stdin.errors != "replace":
         sys.stdin.reconfigure(errors="replace")
     return input("? ")
 

@@ -97,8 +97,10 @@ def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[s
 
 
 def test_bytes_that_are_no_text_end_no_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Caf\xe9?\n"), encoding="utf-8"))
-    assert _listen() == "Caf\ufffd?"
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(b"Caf\xe9?\n" * 2), encoding="utf-8")
+    )
+    assert (_listen(), _listen()) == ("Caf\ufffd?",) * 2
 
 
 @pytest.mark.parametrize("last", ["/exit", "QUIT", "bye", EOFError()])
