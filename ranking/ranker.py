@@ -53,6 +53,7 @@ _RULE_NOTES = {
     "nulls_last": "What has no value does not come first.",
 }
 _TIMELESS = "No time is compared with another, as it takes to tell what is late."
+_TABLELESS = "The query reads no table, so its result does not come from the database."
 _PARTIAL = (
     "The question seems to ask for several things, of which this is one. Ask for each by itself."
 )
@@ -153,6 +154,8 @@ class CandidateRanker:
         if query is not None and winner.candidate.origin in _WRITTEN:
             if misses_times(question, query):
                 confidence, remarks = 0.0, [_TIMELESS]
+            elif isinstance(winner.verdict, GuardedQuery) and not winner.verdict.tables:
+                confidence, remarks = 0.0, [_TABLELESS]
             elif errors := list_errors(winner):
                 confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):

@@ -118,7 +118,7 @@ def build_assessment(
     rows = overrides.pop("rows", None)
     values: dict[str, Any] = {
         "candidate": Candidate(id=id, sql=sql, samples=samples),
-        "verdict": build_guarded(sql),
+        "verdict": build_guarded(sql, "sales.orders"),
         "explained": None if cost is None else Explained(cost=cost, rows=1.0),
         "score": Score((ScoreTerm("base", score),)),
         "result": None if rows is None else build_result(*rows),

@@ -22,7 +22,7 @@ from tests.fakes.queue import Queue
 
 
 class FakeGuard:
-    """Passes everything unchanged, except the SQL for which there is a verdict."""
+    """Passes everything unchanged, as a query on orders, except the SQL with a verdict."""
 
     def __init__(self, verdicts: Mapping[str, GuardedQuery | Violation] | None = None) -> None:
         self._verdicts = dict(verdicts or {})
@@ -33,7 +33,7 @@ class FakeGuard:
     ) -> GuardedQuery | Violation:
         """The verdict on the SQL."""
         self.guarded.append((database, sql, principal))
-        return self._verdicts.get(sql) or build_guarded(sql, database=database)
+        return self._verdicts.get(sql) or build_guarded(sql, "sales.orders", database=database)
 
 
 class FakeExecutor:

@@ -260,7 +260,7 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
-async def conclude_alone(asked: str, candidate: Candidate) -> Ranking:
+async def conclude_alone(asked: str, candidate: Candidate, *tables: str) -> Ranking:
     """The ranking of one candidate that the calibration alone would call certain."""
     question = build_question(text=asked)
     ranker = CandidateRanker(
@@ -270,16 +270,19 @@ async def conclude_alone(asked: str, candidate: Candidate) -> Ranking:
         Calibration(9.0, (), fewest=1, most=8),
     )
     assessed = await ranker.assess(
-        question, candidate, build_guarded(candidate.sql), CONTEXT, Plan()
+        question, candidate, build_guarded(candidate.sql, *tables), CONTEXT, Plan()
     )
     ranking = await ranker.rank(question, (assessed,), samples=1)
     return await ranker.conclude(question, CONTEXT, ranking)
 
 
+@pytest.mark.parametrize(("sql", "tables"), [(OFF_KEYS, ["sales.orders"]), ("SELECT 809", [])])
 @pytest.mark.parametrize(("origin", "most"), [("sample", 0.0), ("verified", 1.0)])
-async def test_a_query_of_the_model_with_an_error_is_never_sure(origin: str, most: float) -> None:
-    candidate = build_candidate(OFF_KEYS, origin=origin)
-    ranking = await conclude_alone("How many orders are there?", candidate)
+async def test_a_query_of_the_model_with_an_error_or_without_a_table_is_never_sure(
+    sql: str, tables: list[str], origin: str, most: float
+) -> None:
+    candidate = build_candidate(sql, origin=origin)
+    ranking = await conclude_alone("How many orders are there?", candidate, *tables)
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert bool(ranking.notes) == (origin == "sample")
 
@@ -303,7 +306,7 @@ async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(
     asked: str, origin: str, most: float, note: str
 ) -> None:
     ranking = await conclude_alone(
-        asked, build_candidate("SELECT count(*) FROM orders", origin=origin)
+        asked, build_candidate("SELECT count(*) FROM orders", origin=origin), "sales.orders"
     )
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert "".join(ranking.notes).endswith(note)

@@ -39,7 +39,7 @@ async def post(
     drawn = build_generated(*([build_candidate(sql)] if sql else ()))
     app = build_app(
         generator=FakeGenerator(drawn, reason=reason),
-        guard=FakeGuard({sql: replace(build_guarded(sql), restricted=restricted)}),
+        guard=FakeGuard({sql: replace(build_guarded(sql, "sales.orders"), restricted=restricted)}),
         results={sql: [result, result]},
     )
     async with connect(app) as client:

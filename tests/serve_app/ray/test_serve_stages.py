@@ -226,7 +226,7 @@ def test_each_stage_in_a_deployment_of_its_own_answers_the_same(url: str, wiring
     answer = ask(url, key, COUNT, k=2, trace=True).json()
     refused = ask(url, key, REFUSED, trace=True).json()
     # Too long to be known to fit: its tokens are counted by the engine, over its handle.
-    counted = ask(url, key, "SELECT 1 AS one", evidence="word " * 799, trace=True).json()
+    counted = ask(url, key, COUNT, evidence="word " * 799, trace=True).json()
     unknown = ask(url, key, "How many orders?", database="nowhere")
     assert answer["outcome"] == "answered"
     assert answer["trace"]["principal"] == "stages"

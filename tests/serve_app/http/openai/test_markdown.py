@@ -157,7 +157,7 @@ def test_no_title_is_markup(text: str) -> None:
 
 # -- the whole way ---------------------------------------------------------------------------------
 
-FIRST = f"SELECT name FROM customers WHERE name = '{IMAGE}'"
+FIRST = f"SELECT name FROM customers WHERE name LIKE '{IMAGE}'"
 SECOND = f"SELECT name AS \"{IMAGE}\" FROM customers WHERE name <> '``` {IMAGE}'"
 
 
