@@ -155,6 +155,9 @@ def _render_invalid(found: Sequence[Any]) -> JSONResponse:
 def _describe(problem: Any) -> dict[str, str]:
     if problem["type"] == "json_invalid":
         return {"field": "body", "message": "The body is not valid JSON."}
+    if problem["type"] == "model_attributes_type" and len(problem["loc"]) == 1:
+        message = "Send a JSON object, with the header content-type: application/json."
+        return {"field": "body", "message": message}
     location = [str(part) for part in problem["loc"] if part != "body"]
     return {
         "field": _shorten(".".join(location) or "body", _LONGEST_FIELD),

@@ -85,6 +85,12 @@ async def test_bad_input_is_a_problem_that_names_the_field(
     assert "Traceback" not in response.text
 
 
+async def test_a_body_without_its_type_is_told_the_header() -> None:
+    async with build_client() as client:
+        response = await client.post("/query", content=b'{"question": "q"}')
+    assert "the header content-type: application/json" in response.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [
