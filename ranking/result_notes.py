@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 
@@ -22,14 +23,18 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TEXTS, TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
+from ranking.conditions import list_conditions
 from ranking.lint.outputs import is_of_row, split_outputs
 from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
 _MOST_READ = 100_000
+# A number so many times as large as all of its column has another unit.
+_MOST_TIMES = 10
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
 _ORDERINGS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _COMPARISONS = (exp.EQ, *_ORDERINGS, exp.In, exp.Like)
+_NUMBERS = (int, float, Decimal)
 _NUMBER = re.compile(r"[-+$€£]?\s?\d")
 # Texts of these are in the order of what they mean: 2024-05-31, 2024, 0042.
 _IN_ORDER = re.compile(r"\d{4}(?!\d)|0\d*\b(?![./-])")
@@ -39,8 +44,8 @@ _DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2,4}")
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought, or
-    a single day.
+    """Sentences on a query; ``is_unstored``: a column has values, but none of the texts sought, a
+    single day, or no number of the size sought.
 
     ``is_doubtful``: numbers or days that are texts are compared letter by letter, a text sought is
     also part of lists, or SQLite chose the row of which it shows a column.
@@ -103,14 +108,18 @@ async def write_notes(
     # An empty table says nothing about a text.
     filled = [run(build_probe(use, _is_null(use).not_(), dialect)) for use in missing]
     is_unstored = any(found is not None and found.rows for found in await gather_all(filled))
-    dates = list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]
-    ranges = await gather_all(run(build_range(use)) for use in dates)
-    for use, found in zip(dates, ranges, strict=True):
-        first, last = map(_write_day, found.rows[0] if found else ("", ""))
+    numbers = dict(list_numbers(query))
+    ranged = list(dict.fromkeys((*list_dates(query), *numbers)))[:_MOST_PROBES]
+    ranges = await gather_all(run(build_range(use)) for use in ranged)
+    for use, found in zip(ranged, ranges, strict=True):
+        ends = found.rows[0] if found else ()
+        first, last = map(_write_end, ends or ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
             # One day is that of an import, and has no periods to ask for.
-            is_unstored = is_unstored or first == last
+            is_unstored |= use not in numbers and first == last
+        sizes = [abs(float(end)) for end in ends if isinstance(end, _NUMBERS)]
+        is_unstored |= bool(sizes) and numbers.get(use, 0) > _MOST_TIMES * max(sizes)
     return Notes(tuple(notes), is_unstored, doubtful)
 
 
@@ -241,6 +250,14 @@ def list_dates(query: Query) -> Iterator[ColumnUse]:
                 yield use
 
 
+def list_numbers(query: Query) -> Iterator[tuple[ColumnUse, float]]:
+    """The columns of numbers that are greater or less than a number, with that number's size."""
+    for each in list_conditions(query):
+        is_number = isinstance(each.literal, exp.Literal) and not each.literal.is_string
+        if each.use and is_number and isinstance(each.node, _ORDERINGS):
+            yield each.use, float(each.text)
+
+
 def build_range(use: ColumnUse, *, with_lengths: bool = False) -> str:
     """A query for the first and the last value of a column."""
     column, table = enquote(use.column.name), enquote(use.table.schema, use.table.name)
@@ -264,8 +281,10 @@ def _name(use: ColumnUse) -> str:
     return f"{use.table.name}.{use.column.name}"
 
 
-def _write_day(value: object) -> str:
-    """The day of a date or time, as ISO writes it; empty for anything else."""
+def _write_end(value: object) -> str:
+    """A number, or the day of a date or time as ISO writes it; empty for anything else."""
+    if isinstance(value, _NUMBERS):
+        return str(value)
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, date):

@@ -26,8 +26,8 @@ def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features
     ``weight`` its share of the weight of all groups; ``lead`` the logarithm of its weight over that
     of the second and of one more sample of a plain score; ``empty``, ``unstored`` and ``derived``
     are 1 or 0; ``samples`` is the binary logarithm of their number. ``is_unstored``: a column has
-    values, and none of the texts that the winner, which finds nothing, compares with it, or one
-    day. A result of NULLs counts so, too.
+    values, and none of the texts that the winner, which finds nothing, compares with it, one day,
+    or no number so large. A result of NULLs counts so, too.
     """
     winner = ranking.winner
     if winner is None or winner.group < 0 or not ranking.samples:

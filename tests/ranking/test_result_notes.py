@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 
 import duckdb
 import pytest
@@ -80,13 +81,28 @@ async def test_the_period_that_the_data_cover(condition: str) -> None:
     assert notes == ["orders.placed goes from 2022-01-03 to 2024-12-30 in what you may see."]
 
 
-@pytest.mark.parametrize("last", [date(2024, 1, 2), date(2024, 1, 3)])
-async def test_a_column_of_one_day_has_no_periods(last: date) -> None:
-    query = read_query("SELECT id FROM orders WHERE placed > '2025-01-01'", "postgres", [ORDERS])
+@pytest.mark.parametrize(
+    ("condition", "ends", "is_unstored"),
+    [
+        ("placed > '2025-01-01'", (date(2024, 1, 2), date(2024, 1, 2)), True),
+        ("placed > '2025-01-01'", (date(2024, 1, 2), date(2024, 1, 3)), False),
+        ("id > 500000000", (2, Decimal("899.5")), True),
+        ("id > 900", (2, 899), False),
+        ("id BETWEEN 100 AND 200", (float("nan"), float("nan")), False),
+        ("id > 10", ("2024-01-02", None), False),
+    ],
+)
+async def test_a_column_may_have_one_day_or_no_such_number(
+    condition: str, ends: tuple[object, object], is_unstored: bool
+) -> None:
+    query = read_query(f"SELECT id FROM orders WHERE {condition}", "postgres", [ORDERS])
     assert query is not None
-    executor = FakeExecutor({PLACED: [build_result((date(2024, 1, 2), last))]})
-    notes = await write_notes(FakeGuard(), executor, QUESTION, query, is_empty=True)
-    assert notes.is_unstored == (last == date(2024, 1, 2))
+    column = condition.split()[0]
+    sql = f'SELECT MIN("{column}"), MAX("{column}") FROM "sales"."orders"'
+    found = FakeExecutor({sql: [build_result(ends)]})
+    notes = await write_notes(FakeGuard(), found, QUESTION, query, is_empty=True)
+    assert notes.is_unstored == is_unstored
+    assert len(notes.sentences) == (ends[1] is not None)
 
 
 async def test_a_time_is_told_as_its_day() -> None:
@@ -125,7 +141,7 @@ async def test_what_is_refused_or_fails_is_not_mentioned() -> None:
 
 async def test_conditions_on_anything_else_are_not_asked_about() -> None:
     executor = FakeExecutor()
-    assert await explain("id > 3 AND status <> 'CLOSED'", executor) == []
+    assert await explain("id <> 3 AND status <> 'CLOSED' AND -id > 3", executor) == []
     assert executor.executed == []
 
 
