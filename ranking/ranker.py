@@ -57,6 +57,7 @@ _TABLELESS = "The query reads no table, so its result does not come from the dat
 _PARTIAL = (
     "The question seems to ask for several things, of which this is one. Ask for each by itself."
 )
+_UNNAMED = "The result does not show to which group each row belongs."
 # What answers a part of the question, or may show any row, is not called probably right.
 _MOST_IF_PARTIAL = 0.65
 # The lowest threshold: an answer that nothing supports is not given.
@@ -160,6 +161,8 @@ class CandidateRanker:
                 confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):
                 confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_PARTIAL]
+            elif _hides_groups(winner):
+                confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_UNNAMED]
             elif notes.is_doubtful:
                 confidence = min(confidence, _MOST_IF_PARTIAL)
         remarks += [*filter(None, (unreadable,)), *_list_rule_notes(ranking)]
@@ -200,6 +203,12 @@ class CandidateRanker:
         # The first is the only one that votes.
         alone = vote((first,), max(1, first.candidate.samples))
         return replace(alone, assessments=(*alone.assessments, *rest), quorum=False)
+
+
+def _hides_groups(assessment: Assessment) -> bool:
+    """Whether it has figures of several groups, and nothing says which group has which."""
+    is_unshown = any(term.name == "groups_unshown" for term in assessment.score.terms)
+    return is_unshown and assessment.result is not None and len(assessment.result.rows) > 1
 
 
 def _list_rule_notes(ranking: Ranking) -> list[str]:

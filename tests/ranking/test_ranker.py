@@ -260,12 +260,12 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
-async def conclude_alone(asked: str, candidate: Candidate, *tables: str) -> Ranking:
+async def conclude_alone(asked: str, candidate: Candidate, *tables: str, rows: int = 1) -> Ranking:
     """The ranking of one candidate that the calibration alone would call certain."""
     question = build_question(text=asked)
     ranker = CandidateRanker(
         FakeGuard(),
-        FakeExecutor({candidate.sql: [build_result((809,))]}),
+        FakeExecutor({candidate.sql: [build_result(*[(809,)] * rows)]}),
         build_settings(),
         Calibration(9.0, (), fewest=1, most=8),
     )
@@ -311,3 +311,11 @@ async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert "".join(ranking.notes).endswith(note)
     assert bool(ranking.notes) == bool(note)
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1, 1.0), (2, 0.65)])
+async def test_figures_that_do_not_show_their_groups_are_not_sure(rows: int, most: float) -> None:
+    candidate = build_candidate("SELECT count(*) FROM orders GROUP BY status")
+    ranking = await conclude_alone("Orders by status?", candidate, "sales.orders", rows=rows)
+    assert ranking.confidence == pytest.approx(most, abs=0.01)
+    assert len(ranking.notes) == rows - 1
