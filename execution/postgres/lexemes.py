@@ -55,7 +55,8 @@ def regroup_tokens(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        first = sql[token.start]
+        # What follows a command is one token, which may begin behind a text that ends in spaces.
+        first = sql[token.start : token.start + 1]
         kind = token.token_type
         until = token.end + 1
         if first in OPERATOR_SIGNS:
