@@ -293,7 +293,9 @@ def _rewrite(
         params=tuple(parameters.params),
         row_rules=describe_rows(access, sorted(wrappers)),
         dialect=catalog.dialect,
-        restricted=access.restricted,
+        # An error could quote a value that only a view reads.
+        restricted=access.restricted
+        or (access.view is not None and any(map(access.view.leaves_out, wrappers))),
         session=access.session,
         functions=_list_functions(catalog.dialect, texts),
         extended=list_extended(sql, allowlist.extended),

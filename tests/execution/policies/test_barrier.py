@@ -174,6 +174,7 @@ async def find_telling(
         here, joined = condition.format(case.reads), condition.format("j")
         sql = text.format(table=case.reads, condition=here, joined=joined)
         query = await guard(sql, catalog, case)
+        assert query.restricted
         assert expect(ResultSet, await database.execute(query, 10)).rows == ((2,),), (name, sql)
         none = remove_barrier(query)
         assert none != query
