@@ -18,6 +18,7 @@ from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_groups
 from execution.policies.wrappers import Wrapper
 from execution.postgres.meaning import check_meaning
+from execution.postgres.second_check import calls_own
 from execution.postgres.trees import parse_statement
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
@@ -47,10 +48,14 @@ def list_tables(view: Table, resolver: NameResolver) -> list[str]:
         tree, found = _read_query(view, resolver)
     except Unresolved:
         return []
-    allowed = load_allowlist(resolver.dialect).functions
-    # A function of one's own may read anything.
-    calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
-    return [] if calls - allowed else [table.qualified for _, table, _ in found.tables]
+    allowed = load_allowlist(resolver.dialect)
+    # A function of one's own may read anything, also as an operator or a cast.
+    if resolver.dialect == "postgres":
+        own = calls_own(view.definition, allowed)
+    else:
+        calls = (call.name.lower() for call in tree.find_all(exp.Anonymous))
+        own = not allowed.functions.issuperset(calls)
+    return [] if own else [table.qualified for _, table, _ in found.tables]
 
 
 def _read_query(view: Table, resolver: NameResolver) -> tuple[exp.Query, Resolution]:

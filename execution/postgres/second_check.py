@@ -24,6 +24,8 @@ from nl2sql.types import Violation
 
 # The kinds of nodes with an operator, and the field with its name.
 _OPERATORS = {"A_Expr": "name", "SubLink": "oper_name", "SortBy": "use_op"}
+# The same of all nodes that may call a function.
+_CALLS = {**_OPERATORS, "FuncCall": "funcname", "TypeName": "names"}
 # Operators of other languages.
 _INSTEAD = {"==": "=", "**": "^", "!": "NOT", "=~": "~"}
 _ALLOW_OPERATOR = (
@@ -146,8 +148,15 @@ def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
     """Those of the functions, operators and types in ``text`` that extensions must have defined."""
     if not extended:
         return frozenset()
-    kinds = {**_OPERATORS, "FuncCall": "funcname", "TypeName": "names"}
-    return _list_names(text, kinds).intersection(extended)
+    return _list_names(text, _CALLS).intersection(extended)
+
+
+def calls_own(text: str, allowlist: Allowlist) -> bool:
+    """Whether a query calls a function, operator or cast that may not be PostgreSQL's own."""
+    nodes = ((node, type(node).__name__) for _, node in postgast.walk(postgast.parse(text)))
+    return bool(list_extended(text, allowlist.extended)) or any(
+        kind in _CALLS and _check_node(node, kind, allowlist) for node, kind in nodes
+    )
 
 
 def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
