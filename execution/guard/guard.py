@@ -297,6 +297,7 @@ def _rewrite(
         restricted=access.restricted
         or (access.view is not None and any(map(access.view.leaves_out, wrappers))),
         session=access.session,
+        avoids_index_order=any(wrapper.avoids_index_order for wrapper in wrappers.values()),
         functions=_list_functions(catalog.dialect, texts),
         extended=list_extended(sql, allowlist.extended),
         reads=_list_reads(access, found, texts),

@@ -12,7 +12,9 @@ selfuncs.c). There the wrapper is therefore a UNION ALL whose second part never 
 
 PostgreSQL and SQLite return rows in the order of the index that they read, so an index on a hidden
 salary would rank the visible rows. Where a column is hidden or masked, the wrapper therefore sorts
-its rows by their primary key, or by all that it shows. DuckDB returns rows as they are stored.
+its rows by their primary key, or by all that it shows. So it does on SQLite where a view may read
+such a column, unless the view has an order of its own; on PostgreSQL, where it may have millions of
+rows, the query runs without scans in an index's order. DuckDB returns rows as they are stored.
 
 Knows nothing of principals: their values are slots, see ``parameters.py``.
 """
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from execution.guard_dialects import READERS
 from execution.name_resolution.scopes import MADE_UP
@@ -41,12 +44,14 @@ _BARRIER = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OF
 class Wrapper:
     """``text`` is the SELECT, with slots; ``predicate`` its condition for people.
 
-    ``reads`` are the physical tables in it, qualified.
+    ``reads`` are the physical tables in it, qualified. ``avoids_index_order`` says that an
+    index on what a view does not show must not order its rows.
     """
 
     text: str
     predicate: str
     reads: frozenset[str]
+    avoids_index_order: bool = False
 
 
 # Renders the query of a view over the wrappers of its tables; returns it with these wrappers.
@@ -87,6 +92,10 @@ def build_wrapper(
     if condition:
         parents = [rules[hop.target] for rules in seeing for hop in rules[qualified].path]
         shows_all = shows_all and all(rule.shows_every_column for rule in parents)
+    fenced = fenced or bool(condition)
+    avoids_index_order = fenced and table.kind == "view"
+    if avoids_index_order and dialect == "sqlite" and not _has_order(table):
+        shows_all = False
     order = "" if shows_all else _render_order(table, alias, needed, values, dialect)
     if direct:
         source, reads = name_table(table), frozenset({qualified})
@@ -95,9 +104,9 @@ def build_wrapper(
         query, inner = expand(table)
         source = f"({query})"
         reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
+        avoids_index_order |= any(wrapper.avoids_index_order for wrapper in inner)
     where = f" WHERE {condition}" if condition else ""
     text = f"SELECT {outputs} FROM {source} AS {alias}{where}{order}"
-    fenced = fenced or bool(condition)
     if fenced and dialect == "postgres":
         # From the same table, so that every column keeps its exact type.
         first = f"({text})" if order else text
@@ -105,7 +114,7 @@ def build_wrapper(
     # Without a limit SQLite leaves out the order.
     if fenced or (order and dialect == "sqlite"):
         text += f" {_BARRIER[dialect]}"
-    return Wrapper(text, name_slots(condition), reads)
+    return Wrapper(text, name_slots(condition), reads, avoids_index_order)
 
 
 def _join_or(conditions: Sequence[str]) -> str:
@@ -163,6 +172,14 @@ def _render_membership(value: exp.Expr, slot: exp.Var, dialect: str) -> exp.Expr
     if dialect == "duckdb":
         return exp.Anonymous(this="list_contains", expressions=[slot, value])
     return exp.EQ(this=value, expression=exp.Var(this=f"ANY({slot.name})"))
+
+
+def _has_order(view: Table) -> bool:
+    """Whether a view on SQLite orders its rows itself."""
+    try:
+        return bool(parse_one(view.definition, READERS["sqlite"]).args.get("order"))
+    except (SqlglotError, RecursionError):
+        return False
 
 
 def _render_order(

@@ -36,6 +36,7 @@ from execution.postgres.plan import weigh_plan
 from execution.postgres.plan_verification import EXPLAIN, PlanChecker
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.session import (
+    WITHOUT_INDEX_ORDER,
     apply_settings,
     assume_identity,
     build_settings,
@@ -83,7 +84,7 @@ class PostgresDatabase:
                 if own := await self._plans.check_definitions(connection, query):
                     return own
                 async with pipelined(connection) as pipeline:
-                    await self._assume_identity(connection, pipeline, query)
+                    await self._prepare(connection, pipeline, query)
                     planned = await connection.execute((EXPLAIN + query.sql).encode(), _bind(query))
                 return await self._weigh(connection, planned, query, self._limits.max_rows)
             except psycopg.Error as error:
@@ -108,7 +109,7 @@ class PostgresDatabase:
                 if own := await self._plans.check_definitions(connection, query):
                     return own
                 async with pipelined(connection) as pipeline:
-                    await self._assume_identity(connection, pipeline, query)
+                    await self._prepare(connection, pipeline, query)
                     description = build_description(query.sql).encode()
                     described = await connection.execute(description, _bind(query))
                     explain = (EXPLAIN + query.sql).encode()
@@ -156,10 +157,12 @@ class PostgresDatabase:
         )
         await connection.execute(render_beginning(settings))
 
-    async def _assume_identity(
+    async def _prepare(
         self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
     ) -> None:
-        """Assumes the role of the principal's policies, if the guard asks for it."""
+        """Makes the settings and assumes the role that the guard asks for."""
+        if query.avoids_index_order:
+            await apply_settings(connection, WITHOUT_INDEX_ORDER)
         if query.session is None:
             return
         try:

@@ -148,6 +148,10 @@ _FIXED = (
 )
 
 
+# An index is still searched, but for rows in the order in which they are stored.
+WITHOUT_INDEX_ORDER = (("enable_indexscan", "off"), ("enable_indexonlyscan", "off"))
+
+
 def build_settings(
     limits: LimitSettings, *, timeout_ms: int, search_path: Sequence[str], server_version: int
 ) -> tuple[Setting, ...]:

@@ -25,6 +25,7 @@ class GuardedQuery:
     ``sql`` and ``predicates`` name columns that are hidden and constants of the policy.
     ``restricted`` says that something is withheld from the principal, so that no error may contain
     a value. ``session`` is the identity for row-level security, if the database uses it.
+    ``avoids_index_order`` says that PostgreSQL must not read rows in the order of an index.
     ``principal`` names whose query it is, for the database's queue only; the empty name is the
     service's own.
 
@@ -45,6 +46,7 @@ class GuardedQuery:
     dialect: str = "postgres"
     restricted: bool = False
     session: SessionIdentity | None = None
+    avoids_index_order: bool = False
     functions: tuple[str, ...] = ()
     extended: frozenset[str] = frozenset()
     reads: frozenset[str] | None = None

@@ -43,4 +43,5 @@ def remove_half(query: GuardedQuery) -> GuardedQuery:
 
 def remove_barrier(query: GuardedQuery) -> GuardedQuery:
     """The query without its security barriers, which the guard never makes."""
-    return replace(query, sql=re.sub(r"( LIMIT -1)? OFFSET 0", "", remove_half(query).sql))
+    barrier = r"(( ORDER BY( _qsql_0\S+)+)? LIMIT -1)? OFFSET 0"
+    return replace(query, sql=re.sub(barrier, "", remove_half(query).sql))

@@ -7,7 +7,7 @@ DuckDB moves no condition that may fail past another.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -253,37 +253,47 @@ INSERT INTO items
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
   SELECT i, CASE i % 50 WHEN 0 THEN 'zed' ELSE 'bob' END, 9000 - i, 'a long note' FROM n;
 CREATE INDEX by_owner ON items (owner, pay, id);
+CREATE VIEW ranked AS SELECT id, owner FROM items WHERE owner = 'zed';
+CREATE VIEW in_order AS SELECT id FROM items WHERE owner = 'zed' ORDER BY pay;
 """
 _WITH_KEY = _RANKED.format(key=", PRIMARY KEY (id)")
-_RANK = _Case("items", (_show("items", items=_OWN) | {"masked_columns": ["main.items.pay"]},))
+_MASKED = {"masked_columns": ["main.items.pay"]}
+_RANKS = (
+    _Case("items", (_show("items", items=_OWN) | _MASKED,)),
+    _Case("ranked", (_show(),), ("ranked",)),
+    _Case("ranked", (_show("items", "ranked", items=_OWN, ranked=_OWN) | _MASKED,)),
+    _Case("ranked", tables=("ranked",)),
+)
 
 
-def check_order(rows: Sequence[Sequence[Any]], untold: Sequence[Sequence[Any]]) -> None:
-    """``untold`` are the rows without the order of the wrapper: they are told by the pay."""
-    ids, told = [row[0] for row in rows], [row[0] for row in untold]
-    assert ids == sorted(ids)
-    assert told == sorted(told, reverse=True)
-
-
-def leave_out_order(query: GuardedQuery) -> GuardedQuery:
-    return replace(query, sql=re.sub(r" ORDER BY [^ )]+", "", query.sql))
+async def check_order(catalog: Catalog, database: Database) -> None:
+    """The pay orders the rows only where a view says so, or without the guard's measures."""
+    for case in _RANKS:
+        query = await guard(f"SELECT id FROM {case.reads}", catalog, case)
+        less = replace(
+            query, sql=re.sub(r" ORDER BY [^ )]+", "", query.sql), avoids_index_order=False
+        )
+        for each, is_told in ((query, False), (less, True)):
+            found = await database.execute(each, 200)
+            ids: list[Any] = [row[0] for row in expect(ResultSet, found).rows]
+            assert ids == sorted(ids, reverse=is_told), (case, each.sql)
+    own = await guard("SELECT id FROM in_order", catalog, _Case("", (_show(),), ("in_order",)))
+    ids = [row[0] for row in expect(ResultSet, await database.execute(own, 200)).rows]
+    assert ids == sorted(ids, reverse=True)
 
 
 @pytest.mark.parametrize("schema", [_WITH_KEY, _RANKED.format(key="")], ids=["key", "no_key"])
-async def test_an_index_on_a_masked_column_orders_no_rows_of_sqlite(
+async def test_an_index_on_a_hidden_column_orders_no_rows_of_sqlite(
     schema: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "items.sqlite"
     sqlite_shop.write(path, schema)
     database = SqliteDatabase("file", path, LimitSettings())
-    query = await guard("SELECT id FROM items", read_sqlite_catalog(path, database="file"), _RANK)
-    rows = expect(ResultSet, await database.execute(query, 200)).rows
-    untold = expect(ResultSet, await database.execute(leave_out_order(query), 200)).rows
+    await check_order(read_sqlite_catalog(path, database="file"), database)
     await database.close()
-    check_order(rows, untold)
 
 
-async def test_an_index_on_a_masked_column_orders_no_rows_of_postgres(
+async def test_an_index_on_a_hidden_column_orders_no_rows_of_postgres(
     reader: PostgresDatabase, embedded_server: EmbeddedServer
 ) -> None:
     url = embedded_server.url(_DATABASE, SUPERUSER)
@@ -293,7 +303,4 @@ async def test_an_index_on_a_masked_column_orders_no_rows_of_postgres(
         grant_reader(connection)
         connection.execute("VACUUM ANALYZE main.items")
     catalog = read_postgres_catalog(url, database=_DATABASE, reader_role=READER)
-    query = await guard("SELECT id FROM items", catalog, _RANK)
-    rows = expect(ResultSet, await reader.execute(query, 200)).rows
-    untold = expect(ResultSet, await reader.execute(leave_out_order(query), 200)).rows
-    check_order(rows, untold)
+    await check_order(catalog, reader)
