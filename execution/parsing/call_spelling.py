@@ -82,8 +82,13 @@ def _take_first_argument(dot: exp.Dot) -> None:
 
 
 def is_bare_identifier(name: exp.Identifier) -> bool:
-    """Whether an identifier is in the place of a value, without a column node to resolve."""
+    """Whether an identifier is in the place of a value, without a column node to resolve.
+
+    So is an empty name on SQLite, which elsewhere in the query may be an empty string.
+    """
     around = name.parent
+    if not name.name:
+        return not isinstance(around, exp.Column)
     if isinstance(around, exp.Dot) and name.arg_key == "this":
         # The schema of a function or type, which the checks know by its full name.
         while isinstance(around.parent, exp.Dot) and around.arg_key == "this":
