@@ -136,7 +136,7 @@ class Access:
     @property
     def open_columns(self) -> frozenset[str] | None:
         """The columns of which this principal may see every stored value; None means all."""
-        return None if self.view is None else self.view.open_columns
+        return None if self.view is None or self.policy is None else self.view.open_columns
 
     def masked_columns(self, qualified: str) -> frozenset[str]:
         """The columns of a table of which this principal sees some rows masked."""

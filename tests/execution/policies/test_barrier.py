@@ -162,7 +162,10 @@ async def guard(sql: str, catalog: Catalog, case: _Case) -> GuardedQuery:
     tables = tuple(f"main.{table}" for table in case.tables)
     assistants = {"desk": AssistantSettings(database=name, tables=tables)}
     guard = SqlGuard(FakeCatalogs(catalog), policies, assistants=assistants)
-    return expect(GuardedQuery, await guard.guard("desk", sql, Principal("zed", tuple(roles))))
+    zed = Principal("zed", tuple(roles))
+    # Without a policy, what one person says of an answer teaches all.
+    assert (await guard.open_columns("desk", zed) is None) == (not roles)
+    return expect(GuardedQuery, await guard.guard("desk", sql, zed))
 
 
 async def find_telling(
