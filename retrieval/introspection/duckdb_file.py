@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -38,13 +38,7 @@ from nl2sql.sql.names import enquote
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case
 from retrieval.introspection.assembly import assemble_catalog, find_reads
-from retrieval.introspection.source_database import (
-    SourceDatabase,
-    TextColumn,
-    Unreadable,
-    list_columns,
-    read_file_mark,
-)
+from retrieval.introspection.source_database import FileSource, Unreadable
 
 _DEFAULT_SCHEMA = "main"
 _MEMORY = "512MB"
@@ -85,14 +79,14 @@ SELECT DISTINCT schema_name, function_name FROM duckdb_functions()
 _SCHEMAS = f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = '{ATTACHED}'"
 
 
-class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
+class DuckDbSource(FileSource[duckdb.DuckDBPyConnection]):
     """The file at ``path``; of ``schemas``, or all if none is named."""
 
     errors = duckdb.Error
+    dialect, kinds, log = "duckdb", TEXTS, ".wal"
 
     def __init__(self, database: str, path: Path, schemas: tuple[str, ...] = ()) -> None:
-        super().__init__(database)
-        self._path = path
+        super().__init__(database, path)
         self._schemas = schemas
 
     def read_catalog(self) -> Catalog:
@@ -101,10 +95,6 @@ class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         return open_duckdb_file(self._path, memory=_MEMORY)
-
-    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All text and enumeration columns."""
-        return list_columns(tables, "duckdb", TEXTS, read_file_mark(self._path, ".wal"))
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceDatabase``."""
@@ -125,11 +115,8 @@ class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
     def _write_text(self, column: str) -> str:
         return f"{column}::VARCHAR"
 
-    def _build_unavailable(self, error: Exception) -> DatabaseUnavailable:
-        text = describe_duckdb_error(error)
-        return DatabaseUnavailable(
-            f"Cannot read values of {self._database}: {text}", database=self._database
-        )
+    def _describe(self, error: Exception) -> str:
+        return describe_duckdb_error(error)
 
 
 def open_duckdb_file(path: Path, *, memory: str = "") -> duckdb.DuckDBPyConnection:

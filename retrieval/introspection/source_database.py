@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -66,19 +67,6 @@ class _SourceConnection(Protocol):
 _Opened = TypeVar("_Opened", bound=_SourceConnection)
 
 
-def list_columns(
-    tables: Sequence[Table], dialect: str, kinds: Set[Kind], mark: str
-) -> list[TextColumn]:
-    """The columns of these kinds in a file with that mark; views have none of their own."""
-    return [
-        TextColumn(table, column.name, mark)
-        for table in tables
-        if table.kind == "table"
-        for column in table.columns
-        if find_kind(column.type, dialect) in kinds
-    ]
-
-
 class SourceDatabase(ABC, Generic[_Opened]):
     """Reads what queries on the database may read, and never writes.
 
@@ -111,11 +99,6 @@ class SourceDatabase(ABC, Generic[_Opened]):
             raise self._build_unavailable(error) from error
         return self
 
-    def close(self) -> None:
-        """Closes the connection."""
-        if self._connection is not None:
-            self._connection.close()
-
     @property
     def _open(self) -> _Opened:
         assert self._connection is not None, "use it in a with statement"
@@ -130,7 +113,9 @@ class SourceDatabase(ABC, Generic[_Opened]):
         """All rows of a query, or why there are none."""
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        """Closes the connection."""
+        if self._connection is not None:
+            self._connection.close()
 
     def read(
         self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
@@ -186,27 +171,45 @@ class SourceDatabase(ABC, Generic[_Opened]):
         """A condition that ends in AND, or nothing."""
         return ""
 
+    def _describe(self, error: Exception) -> str:
+        """The first line of a driver's message, or the name of its class."""
+        return (str(error).strip() or type(error).__name__).split("\n", 1)[0]
+
     def _build_unavailable(self, error: Exception) -> DatabaseUnavailable:
         """The error for a database that does not answer."""
         return DatabaseUnavailable(
-            f"Cannot read values of {self._database}: {first_line(error)}", database=self._database
+            f"Cannot read values of {self._database}: {self._describe(error)}",
+            database=self._database,
         )
 
 
-def first_line(error: Exception) -> str:
-    """The first line of a driver's message, or the name of its class."""
-    return (str(error).strip() or type(error).__name__).split("\n", 1)[0]
+class FileSource(SourceDatabase[_Opened]):
+    """The file at ``path``; its columns of ``kinds`` may hold text, and its log ends in ``log``."""
 
+    dialect: ClassVar[str]
+    kinds: ClassVar[Set[Kind]]
+    log: ClassVar[str]
 
-def read_file_mark(path: Path, *suffixes: str) -> str:
-    """Modification time and size of the file and of its logs; empty if it cannot be read."""
-    found = []
-    for file in (path, *(path.with_name(path.name + suffix) for suffix in suffixes)):
-        try:
-            status = file.stat()
-        except OSError:
-            if file == path:
-                return ""
-            continue
-        found.append(f"{status.st_mtime_ns} {status.st_size}")
-    return ", ".join(found)
+    def __init__(self, database: str, path: Path) -> None:
+        super().__init__(database)
+        self._path = path
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All columns of these kinds, without statistics; views have none of their own."""
+        mark = self._read_mark()
+        return [
+            TextColumn(table, column.name, mark)
+            for table in tables
+            if table.kind == "table"
+            for column in table.columns
+            if find_kind(column.type, self.dialect) in self.kinds
+        ]
+
+    def _read_mark(self) -> str:
+        """Modification time and size of the file and of its log; empty if it cannot be read."""
+        found = []
+        for file in (self._path, self._path.with_name(self._path.name + self.log)):
+            with suppress(OSError):
+                status = file.stat()
+                found.append(f"{status.st_mtime_ns} {status.st_size}")
+        return ", ".join(found)

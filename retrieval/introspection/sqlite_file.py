@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
@@ -32,13 +32,7 @@ from nl2sql.sql.column_kinds import Kind
 from nl2sql.sql.names import build_sqlite_uri, fold_name
 from nl2sql.sql.parsing import read_tokens
 from retrieval.introspection.assembly import assemble_catalog, find_reads
-from retrieval.introspection.source_database import (
-    SourceDatabase,
-    TextColumn,
-    Unreadable,
-    list_columns,
-    read_file_mark,
-)
+from retrieval.introspection.source_database import FileSource, Unreadable
 
 _SCHEMA = "main"
 
@@ -66,22 +60,18 @@ _VIEW = re.compile(
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 
-# Kinds of columns that may hold text; boolean columns often hold words.
-_KINDS: frozenset[Kind] = frozenset({"", "text", "enum", "boolean"})
 _INSTRUCTIONS_PER_CHECK = 50_000
 
 # Replaces bytes that are not UTF-8: a query cannot use such a name.
 _UNREADABLE = "\ufffd"
 
 
-class SqliteSource(SourceDatabase[sqlite3.Connection]):
+class SqliteSource(FileSource[sqlite3.Connection]):
     """The file at ``path``."""
 
     errors = sqlite3.Error
-
-    def __init__(self, database: str, path: Path) -> None:
-        super().__init__(database)
-        self._path = path
+    # Boolean columns often hold words.
+    dialect, kinds, log = "sqlite", frozenset[Kind](("", "text", "enum", "boolean")), "-wal"
 
     def read_catalog(self) -> Catalog:
         """See ``SourceDatabase``."""
@@ -89,10 +79,6 @@ class SqliteSource(SourceDatabase[sqlite3.Connection]):
 
     def _connect(self) -> sqlite3.Connection:
         return open_sqlite_file(self._path)
-
-    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All columns whose declared type, if any, allows text; SQLite has no statistics."""
-        return list_columns(tables, "sqlite", _KINDS, read_file_mark(self._path, "-wal"))
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceDatabase``."""

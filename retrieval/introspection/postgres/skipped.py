@@ -31,10 +31,7 @@ def list_skipped_schemas(
         *(Skipped("schema", name, "there is no schema of that name") for name in missing),
         *(
             Skipped(
-                "schema",
-                row["name"],
-                "no USAGE for the reader",
-                remedy=_grant_schema(row, reader),
+                "schema", row["name"], "no USAGE for the reader", "", _grant_schema(row, reader)
             )
             for row in rows
             if row["is_used"] and not row["is_open"]
@@ -60,7 +57,7 @@ def list_skipped_tables(
             reason, grant = "it has no columns", ""
             if row["hidden"]:
                 reason = "no SELECT for the reader"
-                grant = _grant_tables(schema, reader) if is_closed else _grant_table(row, reader)
+                grant = _grant("SELECT", _name_all(schema) if is_closed else _quote(row), reader)
             name = f"{schema}.{row['name']}"
             found[schema, row["name"]] = Skipped(kinds[row["kind"]], name, reason, remedy=grant)
     return found
@@ -73,8 +70,7 @@ def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
             "column",
             f"{row['schema']}.{row['name']}.{column}",
             "no SELECT for the reader",
-            remedy=f"GRANT SELECT ({quote_name(column)}) ON {_quote(row['schema'], row['name'])} "
-            f"TO {quote_name(reader)};",
+            remedy=_grant(f"SELECT ({quote_name(column)})", _quote(row), reader),
         )
         for row in rows
         for column in row["hidden"] or ()
@@ -82,17 +78,18 @@ def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
 
 
 def _grant_schema(row: _Row, reader: str) -> str:
-    usage = f"GRANT USAGE ON SCHEMA {quote_name(row['name'])} TO {quote_name(reader)};"
-    return usage if row["is_granted"] else f"{usage} {_grant_tables(row['name'], reader)}"
+    usage = _grant("USAGE", f"SCHEMA {quote_name(row['name'])}", reader)
+    tables = _grant("SELECT", _name_all(row["name"]), reader)
+    return usage if row["is_granted"] else f"{usage} {tables}"
 
 
-def _grant_tables(schema: str, reader: str) -> str:
-    return f"GRANT SELECT ON ALL TABLES IN SCHEMA {quote_name(schema)} TO {quote_name(reader)};"
+def _grant(privilege: str, what: str, reader: str) -> str:
+    return f"GRANT {privilege} ON {what} TO {quote_name(reader)};"
 
 
-def _grant_table(row: _Row, reader: str) -> str:
-    return f"GRANT SELECT ON {_quote(row['schema'], row['name'])} TO {quote_name(reader)};"
+def _name_all(schema: str) -> str:
+    return f"ALL TABLES IN SCHEMA {quote_name(schema)}"
 
 
-def _quote(schema: str, name: str) -> str:
-    return f"{quote_name(schema)}.{quote_name(name)}"
+def _quote(row: _Row) -> str:
+    return f"{quote_name(row['schema'])}.{quote_name(row['name'])}"

@@ -18,12 +18,7 @@ from psycopg import sql
 
 from nl2sql.catalog import Catalog, Table
 from retrieval.introspection.postgres.catalog import connect
-from retrieval.introspection.source_database import (
-    SourceDatabase,
-    TextColumn,
-    Unreadable,
-    first_line,
-)
+from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
 
 # Estimates of distinct values are rarely too high, so a column above this factor has too many.
 _MARGIN = 1.5
@@ -159,7 +154,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
         except psycopg.Error as error:
             if self._open.broken:
                 raise self._build_unavailable(error) from error
-            return Unreadable(first_line(error))
+            return Unreadable(self._describe(error))
 
     def _write_text(self, column: str) -> str:
         return f"{column}::text"
