@@ -20,6 +20,7 @@ from rapidfuzz.distance import Indel
 
 from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexUnavailable
+from nl2sql.types import ValueMatch
 from retrieval.index_store.value_store import ValueColumn, ValueStore
 from retrieval.values.phrases import ValuePhrase, fold_text
 
@@ -44,6 +45,12 @@ class FoundValue:
     column: ValueColumn
     value: str
     score: float
+
+    def build_match(self) -> ValueMatch:
+        """The match as the other stages know it."""
+        column = self.column
+        score = round(self.score, 3)
+        return ValueMatch(self.phrase.text, column.table, column.column, self.value, score)
 
 
 class ValueDictionary:

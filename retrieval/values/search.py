@@ -81,17 +81,8 @@ class IndexedValueSearch:
 
         No similar ones. Raises PolicyError.
         """
-        return tuple(
-            ValueMatch(
-                found.phrase.text,
-                found.column.table,
-                found.column.column,
-                found.value,
-                found.score,
-            )
-            for found in await self._find(question, catalog, columns)
-            if found.score >= ALIAS_SCORE
-        )
+        found = await self._find(question, catalog, columns)
+        return tuple(each.build_match() for each in found if each.score >= ALIAS_SCORE)
 
     async def _find(
         self, question: Question, catalog: Catalog, columns: Collection[str] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extractOne
@@ -86,30 +87,26 @@ def select_values(
     ``schema_words`` are the words of all visible names of tables and columns. ``asked`` are the
     question's words: of equal matches, those whose table or column is named come first.
     """
-    weighed: dict[tuple[str, str, str], tuple[float, FoundValue]] = {}
-    for match in found:
-        score = _weigh(match, schema_words)
-        key = (match.column.table, match.column.column, match.value)
-        if score >= _LEAST_SCORE and (key not in weighed or weighed[key][0] < score):
-            weighed[key] = (score, match)
-    sure = [pair for pair in weighed.values() if pair[0] >= _SURE]
+    best: dict[tuple[str, str], FoundValue] = {}
+    for each in found:
+        match = replace(each, score=_weigh(each, schema_words))
+        key = (match.column.qualified, match.value)
+        if match.score >= _LEAST_SCORE and (key not in best or best[key].score < match.score):
+            best[key] = match
+    sure = [match for match in best.values() if match.score >= _SURE]
     kept = [
-        (score, match)
-        for score, match in weighed.values()
-        if match.phrase.quoted or not any(_hides(other, score, match) for other in sure)
+        match
+        for match in best.values()
+        if match.phrase.quoted or not any(_hides(other, match) for other in sure)
     ]
-    columns = {match.column.qualified: match.column for _, match in kept}
+    columns = {match.column.qualified: match.column for match in kept}
     named = {name: _count_named(column, asked) for name, column in columns.items()}
-    kept.sort(
-        key=lambda pair: (
-            -pair[0],
-            -pair[1].phrase.words,
-            -named[pair[1].column.qualified],
-            pair[1].column.qualified,
-            pair[1].value,
-        )
-    )
-    return _cut(kept, limit)
+
+    def rank(match: FoundValue) -> tuple[float, int, int, str, str]:
+        column = match.column.qualified
+        return -match.score, -match.phrase.words, -named[column], column, match.value
+
+    return _cut(sorted(kept, key=rank), limit)
 
 
 def choose_shown(
@@ -137,24 +134,17 @@ def collect_words(tables: Collection[Table]) -> frozenset[str]:
     return frozenset(fold_word(word) for name in names for word in split_words(name))
 
 
-def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, ...]:
+def _cut(kept: Iterable[FoundValue], limit: int) -> tuple[ValueMatch, ...]:
     chosen: list[ValueMatch] = []
     by_column: Counter[str] = Counter()
     by_phrase: Counter[str] = Counter()
-    for score, match in kept:
-        column, phrase = match.column, match.phrase
-        if by_column[column.qualified] >= _MOST_PER_COLUMN:
-            continue
-        if by_phrase[phrase.folded] >= max(limit // 2, 1):
-            continue
-        by_column[column.qualified] += 1
-        by_phrase[phrase.folded] += 1
-        chosen.append(
-            ValueMatch(phrase.text, column.table, column.column, match.value, round(score, 3))
-        )
-        if len(chosen) == limit:
-            break
-    return tuple(chosen)
+    for found in kept:
+        column, phrase = found.column.qualified, found.phrase.folded
+        if by_column[column] < _MOST_PER_COLUMN and by_phrase[phrase] < max(limit // 2, 1):
+            by_column[column] += 1
+            by_phrase[phrase] += 1
+            chosen.append(found.build_match())
+    return tuple(chosen[:limit])
 
 
 def _weigh(match: FoundValue, schema_words: Collection[str]) -> float:
@@ -192,13 +182,12 @@ def _count_named(column: ValueColumn, asked: Collection[str]) -> int:
     return len(set(words) & set(asked))
 
 
-def _hides(other: tuple[float, FoundValue], score: float, match: FoundValue) -> bool:
+def _hides(other: FoundValue, match: FoundValue) -> bool:
     """Whether ``other``, of a longer phrase, has a higher score, or an equal one in its column."""
-    outer = other[1]
-    if outer.phrase == match.phrase or not _lies_within(match.phrase, outer.phrase):
+    if other.phrase == match.phrase or not _lies_within(match.phrase, other.phrase):
         return False
-    same = outer.column.qualified == match.column.qualified
-    return other[0] > score or (same and other[0] == score)
+    same = other.column.qualified == match.column.qualified
+    return other.score > match.score or (same and other.score == match.score)
 
 
 def _lies_within(inner: ValuePhrase, outer: ValuePhrase) -> bool:
