@@ -134,7 +134,7 @@ def _build_example(
             source="file",
             given_by=pair.verified_by or principal.name,
             roles=pair.roles,
-            created_at=datetime.combine(day, time.min, UTC) if day else None,
+            created_at=datetime.combine(day, time.min, UTC) if day else datetime.now(UTC),
             title=pair.title,
             pattern=pair.write_pattern(),
             asked=pair.question,

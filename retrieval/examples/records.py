@@ -15,8 +15,8 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -30,7 +30,7 @@ from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
 from nl2sql.yaml_file import suggest
-from retrieval.index_store.example_store import Source, VerifiedExample, fold_question
+from retrieval.index_store.example_store import VerifiedExample, fold_question
 
 MOST_CHARS = 4000
 """Most characters of an example's question, and of its query: longer ones would fill the prompt."""
@@ -156,42 +156,24 @@ def build_example(
     tables: tuple[str, ...],
     *,
     dialect: str,
-    source: Source,
-    given_by: str,
-    access: str = "",
-    roles: tuple[str, ...] = (),
-    created_at: datetime | None = None,
-    reviewed: bool = False,
-    title: str = "",
-    pattern: str = "",
     asked: str = "",
-    indexed_database: str = "",
+    roles: Iterable[str] = (),
+    **given: Any,
 ) -> VerifiedExample:
     """The example of a pair whose query passed the guard; ``tables`` are those it reads.
 
-    ``asked`` is its question with the names of its parameters, if it has any. Raises SqlglotError.
+    ``asked`` is its question with the names of its parameters, if it has any; ``given`` are further
+    fields of the example. Raises SqlglotError.
     """
     question = " ".join(question.split())
-    form = normal_form(sql, dialect)
-    roles = tuple(sorted(set(roles)))
-    own = (form, access, given_by) if source == "feedback" else roles
-    return VerifiedExample(
-        id=_hash(database, source, fold_question(asked or question), *own),
-        database=database,
-        question=question,
-        masked=mask_example(question, sql, dialect),
-        sql=sql,
-        form=form,
-        tables=tables,
-        source=source,
-        given_by=given_by,
-        access=access,
-        roles=roles,
-        created_at=created_at or datetime.now(UTC),
-        reviewed=reviewed,
-        title=title,
-        pattern=pattern,
-        indexed_database=indexed_database,
+    masked, form = mask_example(question, sql, dialect), normal_form(sql, dialect)
+    whose = tuple(sorted(set(roles)))
+    example = VerifiedExample(
+        "", database, question, masked, sql, form, tables, roles=whose, **given
+    )
+    own = (form, example.access, example.given_by) if example.source == "feedback" else whose
+    return replace(
+        example, id=_hash(database, example.source, fold_question(asked or question), *own)
     )
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -103,9 +103,9 @@ class VerifiedExample:
     tables: tuple[str, ...]
     source: Source
     given_by: str
-    access: str
-    roles: tuple[str, ...]
-    created_at: datetime
+    access: str = ""
+    roles: tuple[str, ...] = ()
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     reviewed: bool = False
     title: str = ""
     pattern: str = ""
@@ -119,7 +119,7 @@ class VerifiedExample:
         return self.source == "feedback" and self.reviewed
 
 
-_STORED = {field.name for field in fields(VerifiedExample)} - {"expired"}
+_STORED = {each.name for each in fields(VerifiedExample)} - {"expired"}
 _REPLACE = "ON CONFLICT (database, id) DO UPDATE SET " + ", ".join(
     f"{name} = EXCLUDED.{name}" for name in (*_STORED, "folded", "embedding")
 )
