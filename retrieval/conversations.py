@@ -10,7 +10,7 @@ are then not completed from that conversation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -148,10 +148,10 @@ class GuardedConversations(TableStore):
         policy does not fit the database.
         """
         principal, databases = question.principal, (question.database,)
-        found = await self._read_turns(
+        found, refused = await self._read_turns(
             principal, databases, question.session, MOST_TURNS, _RECALLED_HOURS
         )
-        if await self._find_refused(found, principal):
+        if refused:
             return ()
         return tuple(
             Turn(turn.rewritten or turn.question, turn.outcome, turn.sql, turn.interpretations)
@@ -235,8 +235,7 @@ class GuardedConversations(TableStore):
         found, _ = await self.list_latest(principal, databases, session=session, most=1)
         if not found:
             return None
-        turns = await self._read_turns(principal, databases, session, MOST_SHOWN)
-        refused = await self._find_refused(turns, principal)
+        turns, refused = await self._read_turns(principal, databases, session, MOST_SHOWN)
         withheld = frozenset(turn.number for turn in turns if refused & turn.queries)
         return WholeConversation(
             found[0],
@@ -274,8 +273,11 @@ class GuardedConversations(TableStore):
         session: str,
         most: int,
         hours: int | None = None,
-    ) -> list[KeptTurn]:
-        """The last ``most`` turns of a conversation, oldest first; none older than ``hours``."""
+    ) -> tuple[list[KeptTurn], frozenset[tuple[str, str]]]:
+        """The last ``most`` turns of a conversation, oldest first; none older than ``hours``.
+
+        And those of their queries that the principal may not run now.
+        """
         found = await self._list(
             KeptTurn,
             "conversation_turns",
@@ -291,13 +293,8 @@ class GuardedConversations(TableStore):
                 "most": most,
             },
         )
-        return found[::-1]
-
-    async def _find_refused(
-        self, turns: Iterable[KeptTurn], principal: Principal
-    ) -> frozenset[tuple[str, str]]:
-        queries = {query for turn in turns for query in turn.queries}
-        return await find_refused(self._guard, queries, principal)
+        queries = {query for turn in found for query in turn.queries}
+        return found[::-1], await find_refused(self._guard, queries, principal)
 
     async def _delete_expired(self) -> None:
         """Deletes the expired conversations of everybody."""

@@ -6,7 +6,7 @@ The next page begins after that key, so pages stay right while entries come and 
 from __future__ import annotations
 
 import base64
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, StringConstraints, TypeAdapter
@@ -18,13 +18,8 @@ _T = TypeVar("_T")
 
 _LONGEST = 4000
 
-
-def _move_to_utc(moment: datetime) -> datetime:
-    # PostgreSQL knows fewer time zones.
-    return moment.astimezone(UTC)
-
-
-Moment = Annotated[AwareDatetime, AfterValidator(_move_to_utc)]
+# In UTC, as PostgreSQL knows fewer time zones.
+Moment = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
 """A time in a sort key."""
 Id = Annotated[str, StringConstraints(pattern=r"^\P{C}*$")]
 """A text in a sort key, without control characters."""

@@ -11,7 +11,7 @@ values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -36,26 +36,21 @@ _SHORT_TYPES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Fits a column of one of ``kinds`` whose name has one of ``words``; empty means any.
+# The words of a name that a rule reads.
+_ALL, _FIRST, _LAST = slice(None), slice(1), slice(-1, None)
 
-    ``last`` requires the word at the end of the name, ``first`` at its beginning.
-    """
+
+class _Rule(NamedTuple):
+    """Fits a column of one of ``kinds`` whose name has one of ``words`` there; empty means any."""
 
     mark: str
     kinds: frozenset[str]
     words: frozenset[str] = frozenset()
-    last: bool = False
-    first: bool = False
+    place: slice = _ALL
 
     def fits(self, name: Sequence[str], kinds: frozenset[str]) -> bool:
-        if self.kinds and self.kinds.isdisjoint(kinds):
-            return False
-        if not self.words:
-            return True
-        searched = name[-1:] if self.last else name[:1] if self.first else name
-        return not self.words.isdisjoint(searched)
+        is_kind = not self.kinds or not self.kinds.isdisjoint(kinds)
+        return is_kind and (not self.words or not self.words.isdisjoint(name[self.place]))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -67,14 +62,14 @@ _RULES = (
     _Rule("DATE", _words("date")),
     _Rule("TIME", _words("timestamp time")),
     _Rule("ID", _words("uuid")),
-    _Rule("ID", _ANY, _words("id uuid guid"), last=True),
-    _Rule("FLAG", _words("short"), _words("is has can"), first=True),
-    _Rule("FLAG", _ANY, _words("flag yn"), last=True),
+    _Rule("ID", _ANY, _words("id uuid guid"), _LAST),
+    _Rule("FLAG", _words("short"), _words("is has can"), _FIRST),
+    _Rule("FLAG", _ANY, _words("flag yn"), _LAST),
     _Rule("PCT", NUMBERS, _words("percent percentage ratio share")),
-    _Rule("PCT", NUMBERS, _words("rate"), last=True),
+    _Rule("PCT", NUMBERS, _words("rate"), _LAST),
     _Rule("QTY", NUMBERS, _words("quantity count")),
-    _Rule("QTY", NUMBERS, _words("unit"), last=True),
-    _Rule("QTY", NUMBERS, _words("number"), first=True),
+    _Rule("QTY", NUMBERS, _words("unit"), _LAST),
+    _Rule("QTY", NUMBERS, _words("number"), _FIRST),
     _Rule(
         "AMT",
         NUMBERS,
@@ -83,11 +78,9 @@ _RULES = (
             "discount debit credit paid payment expense income profit margin turnover bonus value"
         ),
     ),
-    _Rule("DATE", NUMBERS, _words("date"), last=True),
-    _Rule("DATE", TEXTS, _words("date"), last=True),
-    _Rule(
-        "CODE", TEXTS, _words("code number symbol reference sku abbreviation key iso"), last=True
-    ),
+    _Rule("DATE", NUMBERS, _words("date"), _LAST),
+    _Rule("DATE", TEXTS, _words("date"), _LAST),
+    _Rule("CODE", TEXTS, _words("code number symbol reference sku abbreviation key iso"), _LAST),
 )
 
 

@@ -251,8 +251,12 @@ class HybridRetriever:
         best = [number for number in order[:most] if number not in left_out]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
-        chosen = list(dict.fromkeys((*best, *defined, *shared)))
         in_full = {*order[:_SHOWN_IN_FULL], *first, *defined, *shared}
+        via = dict.fromkeys(best, "hit")
+        via |= dict.fromkeys(
+            (number for number in best if number not in ranking.scores), "foreign_key"
+        )
+        via |= dict.fromkeys(first, "draft")
         return tuple(
             RetrievedTable(
                 table=space.catalog.tables[number],
@@ -260,19 +264,11 @@ class HybridRetriever:
                 cosine_rank=ranking.cosine_ranks.get(number),
                 bm25_rank=ranking.keyword_ranks.get(number),
                 cosine=ranking.cosines.get(number),
-                via="draft"
-                if number in first
-                else "foreign_key"
-                if number in best and number not in ranking.scores
-                else "hit"
-                if number in best
-                else "definition"
-                if number in defined
-                else "module",
+                via=via.get(number, "definition" if number in defined else "module"),
                 columns=ranking.columns.get(number, ()),
                 short=number not in in_full,
             )
-            for number in chosen
+            for number in dict.fromkeys((*best, *defined, *shared))
         )
 
     def _choose_shared(self, space: SearchSpace, ranking: TableRanking) -> list[int]:

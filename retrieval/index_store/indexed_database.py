@@ -6,7 +6,7 @@ A table with its card is a row of JSON, because the index reads and writes whole
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
-from psycopg import AsyncConnection, errors
+from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
@@ -147,36 +147,11 @@ async def _stream(
 
 
 class IndexWriter:
-    """Writes one database's index, over a connection of its own in autocommit mode.
-
-    Others who write it wait for the lock.
-    """
+    """Writes one database's index, over a connection of its own in autocommit mode."""
 
     def __init__(self, connection: Connection, database: str) -> None:
         self._connection = connection
         self._database = database
-        self._lock = f"quorumsql index {database}"
-
-    async def lock(self, on_wait: Callable[[], None]) -> None:
-        """Takes the database's lock; if another run holds it, calls ``on_wait`` and waits."""
-        cursor = await self._connection.execute(
-            "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (self._lock,)
-        )
-        row = await cursor.fetchone()
-        if row is None or not row[0]:
-            on_wait()
-            await self._connection.execute(
-                "SELECT pg_advisory_lock(hashtextextended(%s, 0))", (self._lock,)
-            )
-
-    async def unlock(self) -> None:
-        """Releases the lock; a broken connection is closed, which releases it too."""
-        try:
-            await self._connection.execute(
-                "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (self._lock,)
-            )
-        except errors.Error:
-            await self._connection.close()
 
     async def load(self) -> IndexedDatabase | None:
         """The present index."""

@@ -52,6 +52,7 @@ SELECT position, 1 - distance FROM (
                     WHERE database = %(database)s AND version = %(version)s)
      ORDER BY distance, position LIMIT %(limit)s) AS nearest
 """
+_LOCK = "SELECT {}(hashtextextended(%s, 0))"
 
 
 class IndexStore:
@@ -164,13 +165,20 @@ class IndexStore:
 
         If another writer is active, calls ``on_wait`` and waits for its end.
         """
+        lock = (f"quorumsql index {database}",)
         async with self.connection() as connection:
-            writer = IndexWriter(connection, database)
-            await writer.lock(on_wait)
+            taken = await connection.execute(_LOCK.format("pg_try_advisory_lock").encode(), lock)
+            if await taken.fetchone() != (True,):
+                on_wait()
+                await connection.execute(_LOCK.format("pg_advisory_lock").encode(), lock)
             try:
-                yield writer
+                yield IndexWriter(connection, database)
             finally:
-                await writer.unlock()
+                try:
+                    await connection.execute(_LOCK.format("pg_advisory_unlock").encode(), lock)
+                except psycopg.Error:
+                    # That releases it, too.
+                    await connection.close()
 
     async def drop(self, database: str) -> bool:
         """Deletes one database's index; False if there was none."""

@@ -12,6 +12,7 @@ control.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -50,16 +51,15 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One column of a table that others may refer to; ``is_primary``: it is declared as the key."""
+    """One column of a table that others may refer to."""
 
     table: Table
     column: Column
-    is_primary: bool
 
 
 @dataclass(frozen=True, slots=True)
 class KeyCandidate:
-    """``table(column)`` may refer to ``key``, which must be checked to be one unless it is primary.
+    """``table(column)`` may refer to ``key``, which must be checked to be one if it is not primary.
 
     ``rank``: how well the names fit, 0 is best: the number of words of a role before the name,
     twice, and 1 more for the name of a key instead of a table; a role of people is last. Of
@@ -103,7 +103,9 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
                 is_itself = place == (table.qualified, column.name)
                 # A table that the target refers to does not refer back.
                 refers_back = (key.table.qualified, table.qualified) in joined
-                if not (is_itself or refers_back) and _may_equal(column, key, catalog.dialect):
+                if not (is_itself or refers_back) and _may_equal(
+                    column, key.column, catalog.dialect
+                ):
                     best.setdefault(place, KeyCandidate(table, column.name, key, rank))
             if best:
                 ranked = sorted(best.values(), key=attrgetter("rank"))
@@ -111,37 +113,33 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
     return found
 
 
-def type_family(declared: str, dialect: str) -> str:
-    """The family of types with comparable values; empty for types that keys do not have.
+def _may_equal(column: Column, other: Column, dialect: str) -> bool:
+    """Whether the types fit; in SQLite a text column may hold numbers.
 
-    >>> [type_family(name, "sqlite") for name in ("bigint", "NUMBER(9)", "char(4)", "date", "")]
-    ['number', 'number', 'text', '', 'any']
+    >>> _may_equal(Column("a", "NUMBER(9)"), Column("b", "bigint"), "postgres")
+    True
     """
-    return _FAMILIES.get(find_kind(declared, dialect), "")
-
-
-def _may_equal(column: Column, key: Key, dialect: str) -> bool:
-    """Whether the types fit; in SQLite a text column may hold numbers."""
-    families = {type_family(side.type, dialect) for side in (column, key.column)} - {"any"}
+    kinds = (find_kind(side.type, dialect) for side in (column, other))
+    families = {_FAMILIES.get(kind, "") for kind in kinds} - {"any"}
     return "" not in families and (len(families) < 2 or dialect == "sqlite")
+
+
+# By words and by schema.
+_Names = Mapping[Words, Mapping[str, list[Key]]]
 
 
 class _KeyNames:
     """Keys by the words of their table's name, and by the words of their own name."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        self._by_table: dict[Words, dict[str, list[Key]]] = {}
-        self._by_column: dict[Words, dict[str, list[Key]]] = {}
+        self._by_table: _Names = defaultdict(lambda: defaultdict(list))
+        self._by_column: _Names = defaultdict(lambda: defaultdict(list))
         for table in tables:
             for key in _find_keys(table):
-                self._add(self._by_table, read_name(table.name), key)
+                self._by_table[read_name(table.name)][table.schema].append(key)
                 words = read_name(key.column.name)
                 if not _PLAIN_KEYS.issuperset(words):
-                    self._add(self._by_column, words, key)
-
-    @staticmethod
-    def _add(names: dict[Words, dict[str, list[Key]]], words: Words, key: Key) -> None:
-        names.setdefault(words, {}).setdefault(key.table.schema, []).append(key)
+                    self._by_column[words][table.schema].append(key)
 
     def rank(self, table: Table, column: Column) -> Iterator[tuple[int, Key]]:
         """The keys that the column's name may mean, with their ranks."""
@@ -165,7 +163,7 @@ class _KeyNames:
                     yield 2 * start + 1, key
 
 
-def _choose(schemas: dict[str, list[Key]], schema: str) -> Sequence[Key]:
+def _choose(schemas: Mapping[str, list[Key]], schema: str) -> Sequence[Key]:
     """The keys in the schema, or else the only one in any other; none if they are too many."""
     found = schemas.get(schema)
     if found is None:
@@ -178,16 +176,16 @@ def _find_keys(table: Table) -> Iterator[Key]:
     """The table's primary key; if none is declared, the columns that are named like one."""
     name = read_name(table.name)
     for at, column in enumerate(table.columns):
+        if table.primary_key == (column.name,):
+            yield Key(table, column)
         if table.primary_key:
-            if table.primary_key == (column.name,):
-                yield Key(table, column, True)
             continue
         words = read_name(column.name)
         stem = _drop_reference_words(words)
         # "stuid" cannot be split into words.
         is_named_so = stem != words or (words and words[-1].endswith("id"))
         if is_named_so and (at == 0 or stem == name or not stem):
-            yield Key(table, column, False)
+            yield Key(table, column)
 
 
 def _drop_reference_words(words: Words) -> Words:
@@ -254,5 +252,5 @@ def _is_confirmed(candidate: KeyCandidate, sampler: SourceDatabase[Any]) -> bool
         containment is not None
         and containment.sampled >= least
         and containment.found >= _LEAST_FOUND * containment.sampled
-        and (candidate.key.is_primary or sampler.is_unique(target, column))
+        and (bool(target.primary_key) or sampler.is_unique(target, column))
     )

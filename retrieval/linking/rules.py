@@ -19,7 +19,6 @@ from nl2sql.types import Definition, SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
 from retrieval.linking.words import (
     NearWord,
-    QuestionWords,
     read_compact,
     read_name,
     read_prose,
@@ -71,7 +70,7 @@ def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ..
         for name in (hit.table.name, *(column.name for column in hit.table.columns))
         for word in read_name(name)
     )
-    rules = _Rules(question_words, near, glosses, mentions_time(question), context.dialect)
+    rules = _Rules(question_words.words, near, glosses, mentions_time(question), context.dialect)
     references = {
         (key.table, column): key.target
         for key in context.foreign_keys
@@ -116,24 +115,15 @@ def _link_definitions(table: Table, definitions: Sequence[Definition]) -> Iterat
                 yield SchemaLink(definition.phrase, owner, column, 1.0, "definition")
 
 
+@dataclass(frozen=True, slots=True)
 class _Rules:
-    """The rules, applied to one table after the other."""
+    """The rules, applied to one table after the other; ``words`` are the question's."""
 
-    def __init__(
-        self,
-        question_words: QuestionWords,
-        near: Mapping[str, NearWord],
-        glosses: Mapping[str, str],
-        time: str,
-        dialect: str,
-    ) -> None:
-        self._question = question_words
-        self._near = near
-        self._glosses = glosses
-        self._time = time
-        self._dialect = dialect
-        self._words = frozenset(question_words.words)
-        self._known = self._words | frozenset(near)
+    words: Mapping[str, str]
+    near: Mapping[str, NearWord]
+    glosses: Mapping[str, str]
+    time: str
+    dialect: str
 
     def link_table(self, table: Table) -> _WordMatch:
         """The match of the question with the table's name, comment and gloss."""
@@ -142,7 +132,7 @@ class _Rules:
             self._by_name(table.name, frozenset(), last=_LAST_WORD_WEIGHT),
             own,
             table.comment,
-            self._glosses.get(table.qualified, ""),
+            self.glosses.get(table.qualified, ""),
         )
 
     def link(
@@ -166,22 +156,24 @@ class _Rules:
                     score *= _REFERENCE
             if score >= _MIN_SCORE:
                 links.append(self._build(table, column.name, replace(found, score=score)))
-            elif self._time and whole.score >= _MIN_SCORE and is_time(column, self._dialect):
-                links.append(SchemaLink(self._time, table.qualified, column.name, 0.4, "type"))
+            elif self.time and whole.score >= _MIN_SCORE and is_time(column, self.dialect):
+                links.append(SchemaLink(self.time, table.qualified, column.name, 0.4, "type"))
         return links
 
     def _link_column(
         self, table: Table, column: Column, around: frozenset[str], whole: float
     ) -> _WordMatch:
         words = read_name(column.name)
-        gloss = self._glosses.get(f"{table.qualified}.{column.name}", "")
+        gloss = self.glosses.get(f"{table.qualified}.{column.name}", "")
         comment = column.comment
         # A fast check first, because most columns do not match a question at all.
-        if gloss and self._words.isdisjoint(read_prose(gloss)):
+        asked = self.words.keys()
+        if gloss and asked.isdisjoint(read_prose(gloss)):
             gloss = ""
-        if comment and self._words.isdisjoint(read_prose(comment)):
+        if comment and asked.isdisjoint(read_prose(comment)):
             comment = ""
-        is_named = not self._known.isdisjoint(words) or read_compact(column.name) in self._words
+        is_named = any(word in self.words or word in self.near for word in words)
+        is_named = is_named or read_compact(column.name) in self.words
         if not (is_named or gloss or comment):
             return _NOTHING
         by_name = self._by_name(column.name, around) if is_named else _NOTHING
@@ -199,7 +191,7 @@ class _Rules:
         """
         words = read_name(name)
         compact = read_compact(name)
-        if compact in self._words and compact not in words:
+        if compact in self.words and compact not in words:
             return _WordMatch((compact,), 1.0, "name")
         own = tuple(word for word in words if word not in around) or words
         total = got = 0.0
@@ -210,13 +202,13 @@ class _Rules:
             if word == own[-1]:
                 weight *= last
             total += weight
-            if word in self._words:
+            if word in self.words:
                 shared.append(word)
                 got += weight
-            elif word in self._near:
+            elif word in self.near:
                 shared.append(word)
-                got += weight * self._near[word].similarity
-                method = self._near[word].method
+                got += weight * self.near[word].similarity
+                method = self.near[word].method
         if not shared:
             return _NOTHING
         return _WordMatch(tuple(shared), got / total, method)
@@ -231,7 +223,7 @@ class _Rules:
             if by_gloss.score > best.score:
                 best = by_gloss
         if comment:
-            described = tuple(sorted(read_prose(comment) & self._words - _GENERIC - set(own)))
+            described = tuple(sorted(read_prose(comment) & self.words.keys() - _GENERIC - set(own)))
             if described:
                 added = min(_COMMENT_TRUST, _DESCRIBED_WORD * len(described))
                 if best.score >= _MIN_SCORE:
@@ -246,7 +238,7 @@ class _Rules:
         best = _NOTHING
         for phrase in _PHRASE_END.split(_HINT.sub(" ", gloss)):
             words = read_prose(phrase)
-            shared = words & self._words
+            shared = words & self.words.keys()
             if shared and not all(map(_is_generic, shared)) and not shared <= set(own):
                 score = _GLOSS_TRUST * len(shared) / len(words)
                 if score > best.score:
@@ -255,9 +247,9 @@ class _Rules:
 
     def _spell(self, word: str) -> str:
         """The word as the question spells it."""
-        if word in self._words:
-            return self._question.words[word]
-        return self._near[word].text if word in self._near else word
+        if word in self.words:
+            return self.words[word]
+        return self.near[word].text if word in self.near else word
 
     def _build(self, table: Table, column: str, found: _WordMatch) -> SchemaLink:
         texts = [self._spell(word) for word in found.words]

@@ -84,16 +84,12 @@ def read_draft(draft: str, catalog: Catalog, shared: Iterable[str] = ()) -> Draf
             found[table.qualified] = None
         elif not node.db:
             # Outside the search path only tables that search has found are considered.
-            named = (name for name in shared if _is_named(catalog, name, node.name))
-            found.update(dict.fromkeys(list(named)[:1]))
+            tables = filter(None, map(catalog.table, shared))
+            named = (each for each in tables if each.name.lower() == node.name.lower())
+            found.update((each.qualified, None) for each in list(named)[:1])
     for column in tree.find_all(exp.Column):
         words[column.name] = None
     return DraftNames(tuple(found), " ".join(word for word in words if word))
-
-
-def _is_named(catalog: Catalog, qualified: str, name: str) -> bool:
-    table = catalog.table(qualified)
-    return table is not None and table.name.lower() == name.lower()
 
 
 if TYPE_CHECKING:
