@@ -11,6 +11,7 @@ values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -134,8 +135,6 @@ def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:
     {'s.cust': 'customer, patron', 's.cust.cust_no': 'customer number'}
     """
     described: dict[str, str] = {}
-    # Many tables have columns of the same name.
-    words: dict[str, str] = {}
     for table in catalog.tables:
         named = [(table.qualified, table.name, synonyms.tables)]
         named += [
@@ -143,14 +142,13 @@ def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:
             for column in table.columns
         ]
         for qualified, name, own in named:
-            if name not in words:
-                words[name] = write_out(name)
-            parts = [words[name], *own.get(qualified, ())]
-            if text := ", ".join(part for part in parts if part):
+            if text := ", ".join(filter(None, (write_out(name), *own.get(qualified, ())))):
                 described[qualified] = text
     return described
 
 
+# Many tables have columns of the same name.
+@lru_cache(maxsize=1 << 12)
 def write_out(name: str) -> str:
     """The name with its abbreviations expanded; empty if it has none."""
     short = split_words(name)

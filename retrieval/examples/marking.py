@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -100,7 +101,9 @@ def _propose(
     kind = kinds.pop()
     if kinds or len(names) > 1:
         return "several columns are compared with it"
-    parameter = _build(value, *kind) if kind else None
+    parameter = None
+    with suppress(ValueError):  # no parameter can have a value such as 1e5
+        parameter = Parameter(type=kind[0], default=value, column=kind[1]) if kind else None
     if parameter is None:
         return "no column is compared with it as it is"
     if _is_elsewhere(value, [literal for _, literal in ones], tree, said):
@@ -186,14 +189,6 @@ def _name_compared(literal: exp.Expr) -> set[str]:
 def _compile(value: str) -> re.Pattern[str]:
     """Matches the value as whole words; a number also after Q, as in "Q3"."""
     return re.compile(rf"(?:(?<![\w.,-])|(?<=\bQ)){re.escape(value)}(?![\w-]|[.,]\d)", re.I)
-
-
-def _build(value: str, type_: _Type, column: str) -> Parameter | None:
-    """None for a value that no parameter can have, such as 1e5."""
-    try:
-        return Parameter(type=type_, default=value, column=column)
-    except ValueError:
-        return None
 
 
 def _describe(column: exp.Expr, literal: exp.Expr, catalog: Catalog) -> tuple[_Type, str] | None:

@@ -79,7 +79,7 @@ def mask_question(question: str, values: Iterable[str] = ()) -> str:
     """
     text = " ".join(question.split())
     text = _QUOTED.sub(VALUE, text)
-    for phrase in sorted(filter(None, map(str.strip, values)), key=_longest_first):
+    for phrase in sorted(filter(None, map(str.strip, values)), key=lambda each: (-len(each), each)):
         text = _find_phrase(phrase).sub(VALUE, text)
     text = _DATE.sub(DATE, text)
     text = _NUMBER.sub(NUMBER, text)
@@ -111,11 +111,7 @@ def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
         if literal.is_string and len(text := literal.name.strip("% ")) > 1
     }
     found = (text for text in literals if _find_phrase(text).search(question))
-    return tuple(sorted(found, key=_longest_first))
-
-
-def _longest_first(text: str) -> tuple[int, str]:
-    return -len(text), text
+    return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 
 def _find_phrase(phrase: str) -> re.Pattern[str]:

@@ -86,15 +86,13 @@ def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType
     # apart.
     embedded = (_NUMBER.sub("", parts[0]), comment, _NUMBER.sub("", gloss), parts[-1])
     summary = " ".join(part for part in embedded if part)[:_LONGEST_EMBEDDED]
-    prose = [part for part in parts if part]
+    prose, described = list(parts), []
     for column in table.columns:
-        described = (column.comment, glosses.get(f"{table.qualified}.{column.name}", ""))
-        prose += (part[:_LONGEST_COMMENT] for part in described if part)
-    described_columns = tuple(
-        describe_column(column, glosses.get(f"{table.qualified}.{column.name}", ""))
-        for column in table.columns
-    )
-    return Card(table.qualified, summary, " ".join(prose), described_columns, gloss)
+        own = glosses.get(f"{table.qualified}.{column.name}", "")
+        prose += (column.comment[:_LONGEST_COMMENT], own[:_LONGEST_COMMENT])
+        described.append(describe_column(column, own))
+    text = " ".join(filter(None, prose))
+    return Card(table.qualified, summary, text, tuple(described), gloss)
 
 
 def describe_column(column: Column, gloss: str = "") -> str:

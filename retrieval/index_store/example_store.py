@@ -235,8 +235,8 @@ class ExampleStore(TableStore):
         statement = (
             "SELECT pattern FROM quorumsql.examples WHERE database = %(database)s AND id = %(id)s"
         )
-        rows = await self._fetch(statement, {"database": database, "id": id_})
-        return rows[0][0] if rows else None
+        row = await self._fetch_row(statement, {"database": database, "id": id_})
+        return row[0] if row else None
 
     # -- upkeep --------------------------------------------------------------------------------
 

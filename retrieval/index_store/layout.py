@@ -60,28 +60,25 @@ async def migrate(connection: AsyncConnection[Any]) -> None:
             await lock_layout(connection)
             done = await _read(connection) or 0
             _check_known(done)
-            if number > done:
-                await _run(connection, number, statements, done)
+            if number <= done:
+                continue
+            try:
+                # Readers queue behind a step that waits for a table, so it must not wait long.
+                await connection.execute("SET LOCAL lock_timeout = '30s'")
+                await connection.execute(statements)
+                await connection.execute(_RECORD.format(number).encode())
+            except psycopg.Error as error:
+                raise IndexUnavailable(
+                    f"The index keeps layout {done}: its migration to {number} failed: "
+                    f"{str(error).partition(chr(10))[0]}",
+                    hint="The step was undone, nothing is lost. The role of index.connection must "
+                    "own the tables of the schema quorumsql.",
+                ) from error
 
 
 async def lock_layout(connection: AsyncConnection[Any]) -> None:
     """Takes the lock for setting up and migrating the index, until the transaction ends."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
-
-
-async def _run(connection: AsyncConnection[Any], number: int, statements: bytes, done: int) -> None:
-    try:
-        # Readers queue behind a step that waits for a table, so it must not wait long.
-        await connection.execute("SET LOCAL lock_timeout = '30s'")
-        await connection.execute(statements)
-        await connection.execute(_RECORD.format(number).encode())
-    except psycopg.Error as error:
-        raise IndexUnavailable(
-            f"The index keeps layout {done}: its migration to {number} failed: "
-            f"{str(error).partition(chr(10))[0]}",
-            hint="The step was undone, nothing is lost. The role of index.connection must own the "
-            "tables of the schema quorumsql.",
-        ) from error
 
 
 async def _find(connection: AsyncConnection[Any]) -> int:

@@ -54,6 +54,7 @@ SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER B
 """
 
 _NAME = r"""(?:"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[\w$]+)"""
+# No match if the view names its columns.
 _VIEW = re.compile(
     rf"""\s*CREATE\s+(?:TEMP\w*\s+)?VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)?{_NAME}\s*
     \bAS\b(?P<query>.+)""",
@@ -176,7 +177,8 @@ def _read_table(
         columns=columns,
         primary_key=() if set(key) & set(unreadable) else tuple(key),
         kind=kind,
-        definition=_read_definition(sql),
+        # Only the view's name precedes the first AS, so no string or comment there contains one.
+        definition=found["query"] if (found := _VIEW.match(sql)) else "",
     )
 
 
@@ -198,15 +200,6 @@ def _find_expression(sql: str, column: str) -> str:
         if rest and fold_name(name.text, "sqlite") == fold_name(column, "sqlite"):
             return sql[rest[0].start : rest[-1].end + 1]
     return sql
-
-
-def _read_definition(sql: str) -> str:
-    """The query in ``CREATE VIEW name AS query``; empty if the view names its columns.
-
-    Only the view's name precedes the first AS, so no string or comment there can contain one.
-    """
-    found = _VIEW.match(sql)
-    return found["query"] if found else ""
 
 
 def _read_keys(connection: sqlite3.Connection, table: str) -> Iterator[ForeignKey]:

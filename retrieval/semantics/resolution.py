@@ -158,7 +158,7 @@ def resolve_definitions(
         try:
             resolved = resolver.resolve(_KINDS[section], name, part)
         except UnusableDefinition as misfit:
-            problems.append(Problem((*place, *misfit.place), misfit.text))
+            problems.append(Problem((*place, *misfit.place), str(misfit)))
             continue
         # Also of a definition that is not used, its words are those of another.
         clash = [phrase for phrase in resolved.phrases if taken.get(phrase.words, name) != name]

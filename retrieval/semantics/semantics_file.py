@@ -9,7 +9,7 @@ nothing of the database: ``resolution.py`` reads the SQL parts and finds their t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -105,7 +105,11 @@ class SemanticsFile:
 
     def describe(self, problem: Problem) -> str:
         """The problem in one line with its place."""
-        return _describe(problem, self.name, self.lines)
+        # The line of the nearest key above, for a key that is missing.
+        starts = (problem.place[:end] for end in range(len(problem.place), 0, -1))
+        line = next((self.lines[place] for place in starts if place in self.lines), 0)
+        where = f"{self.name}, line {line}" if line else self.name
+        return f"{where}: {'.'.join(problem.place) or 'the file'}: {problem.text}"
 
     def refuse(self, problems: Iterable[Problem]) -> SettingsError:
         """The error that lists all problems."""
@@ -129,20 +133,11 @@ def parse_semantics(
     """``value`` (a plain mapping) as definitions. Raises SettingsError that lists all errors."""
     if not isinstance(value, dict):
         raise SettingsError(f"{path} must be a mapping of keys to values.")
+    file = SemanticsFile(Semantics(version=1), path, lines or {})
     try:
-        return SemanticsFile(Semantics.model_validate(value), path, lines or {})
+        return replace(file, semantics=Semantics.model_validate(value))
     except ValidationError as error:
-        problems = (read_problem(problem) for problem in error.errors())
-        described = [_describe(problem, path.name, lines or {}) for problem in problems]
-        raise SettingsError(f"{path}: " + "; ".join(described)) from error
-
-
-def _describe(problem: Problem, name: str, lines: Mapping[tuple[str, ...], int]) -> str:
-    # The line of the nearest key above, for a key that is missing.
-    starts = (problem.place[:end] for end in range(len(problem.place), 0, -1))
-    line = next((lines[place] for place in starts if place in lines), 0)
-    where = f"{name}, line {line}" if line else name
-    return f"{where}: {'.'.join(problem.place) or 'the file'}: {problem.text}"
+        raise file.refuse(map(read_problem, error.errors())) from error
 
 
 def read_problem(problem: Any) -> Problem:

@@ -27,7 +27,6 @@ class UnusableDefinition(Exception):
 
     def __init__(self, text: str, place: tuple[str, ...] = ()) -> None:
         super().__init__(text)
-        self.text = text
         self.place = place
 
 

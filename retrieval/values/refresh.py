@@ -28,17 +28,14 @@ from retrieval.values.phrases import fold_text
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, load_codes
 
 # A column is private if its name contains all words of one of these, next to one another.
-_PRIVATE = tuple(
-    tuple(words.split("_"))
-    for words in (
-        "password passwd pwd passphrase pin secret token hash salt credential api_key apikey "
-        "access_key private_key public_key cookie otp iban bic swift bank_account ssn sin nino "
-        "social_security national_id passport driver_license driving_license tax_id tax_no tax_nr "
-        "tax_number vat_id vat_no vat_nr vat_number email e_mail mail phone telephone tel mobile "
-        "cellphone fax credit_card card_no card_nr card_number cvv cvc ip_address mac_address "
-        "user_agent signature fingerprint"
-    ).split()
-)
+_PRIVATE = (
+    "password passwd pwd passphrase pin secret token hash salt credential api_key apikey "
+    "access_key private_key public_key cookie otp iban bic swift bank_account ssn sin nino "
+    "social_security national_id passport driver_license driving_license tax_id tax_no tax_nr "
+    "tax_number vat_id vat_no vat_nr vat_number email e_mail mail phone telephone tel mobile "
+    "cellphone fax credit_card card_no card_nr card_number cvv cvc ip_address mac_address "
+    "user_agent signature fingerprint"
+).split()
 # An account number is private in a table of bank accounts, but not in a ledger.
 _BANK_NUMBERS = frozenset(("number", "no", "nr", "num"))
 
@@ -54,14 +51,11 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
     folded = qualified.lower()
     if any(fnmatchcase(folded, pattern.lower()) for pattern in skip):
         return "skipped by the settings"
-    words = tuple(split_words(column))
-    if words and words[-1] in _BANK_NUMBERS and "bank" in split_words(qualified):
-        return "looks private"
-    for private in _PRIVATE:
-        length = len(private)
-        if any(words[at : at + length] == private for at in range(len(words) - length + 1)):
-            return "looks private"
-    return ""
+    words = split_words(column)
+    is_of_bank = not _BANK_NUMBERS.isdisjoint(words[-1:]) and "bank" in split_words(qualified)
+    name = f"_{'_'.join(words)}_"
+    is_private = is_of_bank or any(f"_{private}_" in name for private in _PRIVATE)
+    return "looks private" if is_private else ""
 
 
 # To be raised if the same rows give other values or aliases.
@@ -140,7 +134,10 @@ async def refresh_values(
                 found = await _read(column, reader, spent_ms)
                 note = found.reason if isinstance(found, Unreadable) else ""
                 values = () if isinstance(found, Unreadable) else found
-                aliases = _find_aliases(column, values, words)
+                # The column `name` is called like its table.
+                is_name = split_words(column.column) == ["name"]
+                called = column.table.name if is_name else column.column
+                aliases = find_aliases(called, values, _read_comment(column), words)
                 place = (column.table.qualified, column.column)
                 await store.put(database, place, mark, values, aliases, note=note)
             if note:
@@ -192,14 +189,6 @@ async def _read(
     if len(found) > MOST_DISTINCT:
         return Unreadable(f"more than {MOST_DISTINCT} distinct values")
     return tuple(sorted(value for value in found if _is_storable(value)))
-
-
-def _find_aliases(
-    column: TextColumn, values: Sequence[str], synonyms: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
-    # The column `name` is called like its table.
-    called = column.table.name if split_words(column.column) == ["name"] else column.column
-    return find_aliases(called, values, _read_comment(column), synonyms)
 
 
 def _read_comment(column: TextColumn) -> str:
