@@ -31,13 +31,12 @@ from nl2sql.types import (
     ValueMatch,
     Violation,
 )
-from retrieval.embedding.embedder import Embedder
+from retrieval.embedding.embedder import Embedder, QuestionEmbedder
 from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from retrieval.search.keywords import DraftNames, read_draft, read_words
-from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import Nearest, TableRanking, rank_tables
 from retrieval.search.space import SearchSpace, SearchSpaces
 from retrieval.semantics.layer import SemanticLayer

@@ -8,11 +8,13 @@ extra ``embedders``). Knows nothing of databases.
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from nl2sql.errors import SettingsError
@@ -98,3 +100,31 @@ def _open_other(name: str) -> Compute:
         return np.asarray(vectors, dtype=np.float32)
 
     return compute
+
+
+# Each vector takes 1.5 kB, and its text.
+_MOST_KEPT = 500
+
+
+class QuestionEmbedder:
+    """Embeds single questions and caches the vectors; for use in one event loop.
+
+    One call runs at a time, because concurrent ones compete for the cores. Sessions, retries and
+    searches with a draft query embed the same text again.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._turn = asyncio.Lock()
+        self._kept: LRUCache[str, NDArray[np.float32]] = LRUCache(_MOST_KEPT)
+
+    async def embed(self, text: str) -> NDArray[np.float32]:
+        """The unit vector of ``text``. Raises SettingsError if the model cannot be loaded."""
+        if (known := self._kept.get(text)) is not None:
+            return known
+        async with self._turn:
+            if text not in self._kept:
+                (vector,) = await asyncio.to_thread(self._embedder.embed, [text])
+                vector.flags.writeable = False
+                self._kept[text] = vector
+            return self._kept[text]

@@ -31,7 +31,7 @@ from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import FewShot, Principal, Question, TrialFix, VerifiedQuery, Violation
-from retrieval.embedding.embedder import Embedder
+from retrieval.embedding.embedder import Embedder, QuestionEmbedder
 from retrieval.examples.matching import list_schema_words, match_pattern
 from retrieval.examples.pairs import Pair, read_pattern
 from retrieval.examples.records import mask_example, mask_question, name_vectors
@@ -43,7 +43,6 @@ from retrieval.index_store.example_store import (
 )
 from retrieval.index_store.store import IndexStore
 from retrieval.per_catalog import PerCatalog
-from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.values.search import IndexedValueSearch
 
 # Examples read for each one wanted: some repeat a query, some are refused by the guard.

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nl2sql.errors import SettingsError
-from retrieval.search.question_embedder import QuestionEmbedder
+from retrieval.embedding.embedder import QuestionEmbedder
 from tests.fakes import FakeEmbedder
 
 
