@@ -17,53 +17,13 @@ import psycopg
 from psycopg import sql
 
 from nl2sql.catalog import Catalog, Table
-from retrieval.introspection.postgres.catalog import connect
+from retrieval.introspection.postgres.catalog import connect, read_sql
 from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
 
 # Estimates of distinct values are rarely too high, so a column above this factor has too many.
 _MARGIN = 1.5
 _KINDS = ("table", "materialized view")
 _SURVEY_TIMEOUT_MS = 60_000
-
-# A query of a table also reads its partitions, and the tables that inherit from it.
-_MARKS = """
-WITH RECURSIVE leaves (oid, leaf) AS (
-    SELECT c.oid, c.oid
-      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'm', 'p') AND n.nspname = ANY (%(schemas)s)
-    UNION
-    SELECT l.oid, i.inhrelid FROM leaves l JOIN pg_inherits i ON i.inhparent = l.leaf
-)
-SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
-       CASE WHEN bool_and(c.relkind <> 'f' AND current_setting('track_counts')::bool
-                          AND NOT pg_is_in_recovery())
-         THEN md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
-           pg_stat_get_tuples_inserted(l.leaf), pg_stat_get_tuples_updated(l.leaf),
-           pg_stat_get_tuples_deleted(l.leaf)), ',' ORDER BY l.leaf))
-         ELSE '' END
-  FROM leaves l
-  JOIN pg_class t ON t.oid = l.oid
-  JOIN pg_namespace n ON n.oid = t.relnamespace
-  JOIN pg_class c ON c.oid = l.leaf AND c.relkind <> 'p'
- GROUP BY n.nspname, t.relname
-"""
-
-# Users see enumerations as text; the type "name" is only used in system tables.
-_COLUMNS = """
-SELECT n.nspname, c.relname, a.attname
-  FROM pg_class c
-  JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-  JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory IN ('S', 'E') AND t.typname <> 'name'
- WHERE c.relkind IN ('r', 'm', 'p') AND n.nspname = ANY (%(schemas)s)
-   AND has_column_privilege(c.oid, a.attnum, 'SELECT')
-"""
-
-# Rows that cover all partitions of a table come last and so replace the others.
-_STATISTICS = """
-SELECT schemaname, tablename, attname, n_distinct, avg_width
-  FROM pg_stats WHERE schemaname = ANY (%(schemas)s) ORDER BY inherited
-"""
 
 
 class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
@@ -116,13 +76,15 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
             with self._reading(_SURVEY_TIMEOUT_MS) as connection:
                 marks = {
                     (schema, name): (rows, mark)
-                    for schema, name, rows, mark in connection.execute(_MARKS, schemas)
+                    for schema, name, rows, mark in connection.execute(
+                        read_sql("marks.sql"), schemas
+                    )
                 }
-                columns = connection.execute(_COLUMNS, schemas).fetchall()
+                columns = connection.execute(read_sql("text_columns.sql"), schemas).fetchall()
                 statistics = {
                     (schema, name, column): (distinct, width)
                     for schema, name, column, distinct, width in connection.execute(
-                        _STATISTICS, schemas
+                        read_sql("statistics.sql"), schemas
                     )
                 }
         except psycopg.Error as error:
