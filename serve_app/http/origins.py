@@ -18,7 +18,6 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serve_app.http.headers import change_headers, find_header
-from serve_app.http.openai.errors import OPENAI_PREFIX, translate_problems
 from serve_app.http.problems import render_problem
 
 # A health check may use any host name. The last is the probe of Ray's proxy, which KubeRay calls.
@@ -89,7 +88,7 @@ class OriginCheck:
 
     Allows pages of ``origins`` and of the service itself, and clients that are not web pages.
     Leaves ``is_foreign`` in the scope's state: a health check may use any host name, and then gets
-    a shorter answer. Errors under ``/v1`` leave in OpenAI's form.
+    a shorter answer.
     """
 
     app: ASGIApp
@@ -105,8 +104,6 @@ class OriginCheck:
             await self.routes(scope, receive, send)
             return
 
-        if scope["path"].startswith(OPENAI_PREFIX):
-            send = translate_problems(send)
         send = change_headers(send, _protect)
         refusal = self._refuse(scope)
         if refusal is not None and scope["path"] not in PROBES:

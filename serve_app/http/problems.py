@@ -1,4 +1,4 @@
-"""Errors as ``application/problem+json`` (RFC 9457).
+"""Errors as ``application/problem+json`` (RFC 9457), under ``/v1`` in OpenAI's form.
 
 A traceback never leaves the service. The document has at most 16 KiB, however much of a request an
 error quotes.
@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from nl2sql.errors import (
     Busy,
@@ -36,6 +37,7 @@ from nl2sql.errors import (
 from nl2sql.types import NOT_PERMITTED
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
+from serve_app.http.openai.responses import build_error
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.request_checks import NotFound
 
@@ -64,6 +66,25 @@ _LONGEST_FIELD = 100
 _LONGEST_MESSAGE = 200
 
 
+class ProblemResponse(AnyTextJSONResponse):
+    """A problem document, or under ``/v1`` what OpenAI's clients read instead."""
+
+    media_type = "application/problem+json"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not scope["path"].startswith("/v1/"):
+            await super().__call__(scope, receive, send)
+            return
+        headers = {name: text for name, text in self.headers.items() if name != "content-length"}
+        headers["content-type"] = "application/json"
+        if "retry-after" in headers:
+            headers["retry-after-ms"] = str(int(headers["retry-after"]) * 1000)
+        # OpenAI answers 400 to what cannot be processed.
+        status = 400 if self.status_code == 422 else self.status_code
+        error = build_error(self.status_code, json.loads(bytes(self.body)))
+        await AnyTextJSONResponse(error, status, headers)(scope, receive, send)
+
+
 def render_problem(
     status: int,
     title: str,
@@ -84,9 +105,7 @@ def render_problem(
             for error in errors[:_MOST_ERRORS]
         ]
     headers = {"Retry-After": RETRY_AFTER_S} if status == 503 else None
-    return AnyTextJSONResponse(
-        body, status_code=status, media_type="application/problem+json", headers=headers
-    )
+    return ProblemResponse(body, status_code=status, headers=headers)
 
 
 def render_error(error: Exception) -> JSONResponse:
