@@ -54,7 +54,7 @@ def build_http_app(services: Services) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, limits, bodies."""
     settings = services.settings
     return add_middleware(
-        TraceIds(build_routes(services), services.queries.recorder.trace_id),
+        TraceIds(build_routes(services)),
         settings,
         identifier=services.identifier or Identifier(settings.identity),
         meter=services.meter,

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from opentelemetry import trace
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
@@ -18,7 +19,6 @@ from serve_app.composition.wiring import Wiring
 from serve_app.ray.metrics import RayMeter
 from serve_app.ray.remote import RemoteEngine
 from serve_app.ray.stages import reach_stages
-from serve_app.ray.tracing import find_tracer
 from serve_app.service.question_log import configure_logging
 
 _SWITCH_S = 0.0005
@@ -52,7 +52,7 @@ class Ingress:
             model,
             cpu_stages,
             store,
-            recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
+            recorder=QuestionRecorder(wiring.settings, RayMeter(), trace.get_tracer("quorumsql")),
         )
 
     def __serve_build_asgi_app__(self) -> ASGIApp:

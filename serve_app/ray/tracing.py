@@ -8,12 +8,8 @@ Ray sets up OpenTelemetry in every process and reads the client's ``traceparent`
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
-
-from opentelemetry import trace
-from opentelemetry.trace import Status, StatusCode, format_trace_id
 
 from serve_app.settings.service import ObservabilitySettings
 
@@ -49,41 +45,3 @@ def build_span_processors() -> list[SpanProcessor]:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     return [BatchSpanProcessor(OTLPSpanExporter())]
-
-
-class RayTracer:
-    """See ``ServiceTracer``. Spans contain class names of errors, never their messages."""
-
-    def __init__(self, tracer: trace.Tracer) -> None:
-        self._tracer = tracer
-
-    @contextmanager
-    def open_span(self, name: str) -> Iterator[None]:
-        """See ``ServiceTracer.open_span``."""
-        with self._tracer.start_as_current_span(
-            name, record_exception=False, set_status_on_exception=False
-        ) as span:
-            try:
-                yield
-            except BaseException as error:
-                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
-                raise
-
-    def trace_id(self) -> str:
-        """See ``ServiceTracer.trace_id``."""
-        context = trace.get_current_span().get_span_context()
-        return format_trace_id(context.trace_id) if context.is_valid else ""
-
-    def annotate(self, attributes: dict[str, str | float]) -> None:
-        """See ``ServiceTracer.annotate``."""
-        trace.get_current_span().set_attributes(attributes)
-
-
-def find_tracer() -> RayTracer | None:
-    """A tracer if Ray Serve traces in this process, else None, so that tracing costs nothing."""
-    from opentelemetry.sdk.trace import TracerProvider
-
-    provider = trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        return None
-    return RayTracer(provider.get_tracer("quorumsql"))

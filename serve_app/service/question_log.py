@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
+from opentelemetry import trace
+
 LOGGER = logging.getLogger("quorumsql")
 _MESSAGE = "question"
 _FIELDS = "quorumsql_fields"
@@ -78,6 +80,12 @@ def read_traceparent(header: str) -> str:
     """
     match = _TRACEPARENT.fullmatch(header)
     return match[1] if match and match[1] != _NONE else ""
+
+
+def find_trace_id() -> str:
+    """The id of the current trace of OpenTelemetry; empty outside of one."""
+    context = trace.get_current_span().get_span_context()
+    return trace.format_trace_id(context.trace_id) if context.is_valid else ""
 
 
 def make_trace_id() -> str:

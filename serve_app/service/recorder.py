@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Protocol
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from opentelemetry import trace
+from opentelemetry.trace import NoOpTracer, Status, StatusCode, Tracer
 
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.errors import UnknownDatabase
@@ -15,21 +17,8 @@ from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from serve_app.service.account import name_outcome
 from serve_app.service.metrics import ONGOING, QUEUE, Meter, measure_question
-from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
+from serve_app.service.question_log import TRACE_ID, find_trace_id, log_question, make_trace_id
 from serve_app.settings import Settings
-
-
-class ServiceTracer(Protocol):
-    """A tracer whose spans belong to the trace of the request."""
-
-    def open_span(self, name: str) -> AbstractContextManager[object]:
-        """A span that ends with the context; spans opened inside it are its children."""
-
-    def trace_id(self) -> str:
-        """The id of the current trace; empty outside of one."""
-
-    def annotate(self, attributes: dict[str, str | float]) -> None:
-        """Adds attributes to the current span."""
 
 
 class Finish:
@@ -45,11 +34,7 @@ class QuestionRecorder:
 
     settings: Settings
     meter: Meter | None = None
-    tracer: ServiceTracer | None = None
-
-    def trace_id(self) -> str:
-        """The id of the current trace; empty without a tracer."""
-        return self.tracer.trace_id() if self.tracer else ""
+    tracer: Tracer = field(default_factory=NoOpTracer)
 
     def set_load(self, waiting: int, ongoing: int) -> None:
         """Requests that wait, and that are being answered."""
@@ -62,7 +47,7 @@ class QuestionRecorder:
         """Records the question whose answer is set in this context, or that raises an error."""
         finish = Finish()
         start = time.perf_counter()
-        with traced_by(self.tracer.open_span if self.tracer else None), self._open_span():
+        with traced_by(self.open_span), self.open_span("question"):
             try:
                 yield finish
             except BaseException as error:
@@ -71,8 +56,17 @@ class QuestionRecorder:
             finally:
                 self._finish(finish, request, principal, time.perf_counter() - start)
 
-    def _open_span(self) -> AbstractContextManager[object]:
-        return self.tracer.open_span("question") if self.tracer else nullcontext()
+    @contextmanager
+    def open_span(self, name: str) -> Iterator[None]:
+        """A span of the current trace; it has the class name of an error, never its message."""
+        with self.tracer.start_as_current_span(
+            name, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield
+            except BaseException as error:
+                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+                raise
 
     def _finish(
         self, finish: Finish, request: QueryRequest, principal: Principal, seconds: float
@@ -87,11 +81,11 @@ class QuestionRecorder:
         confidence = answer.confidence if isinstance(answer, Answered | Clarify) else None
         fields = {"outcome": outcome, "code": code, "database": database, "confidence": confidence}
         known = {name: value for name, value in fields.items() if value not in (None, "")}
-        if self.tracer:
-            self.tracer.annotate({f"quorumsql.{name}": value for name, value in known.items()})
+        attributes = {f"quorumsql.{name}": value for name, value in known.items()}
+        trace.get_current_span().set_attributes(attributes)
         log_question(
             {
-                "trace_id": self.trace_id() or TRACE_ID.get() or make_trace_id(),
+                "trace_id": find_trace_id() or TRACE_ID.get() or make_trace_id(),
                 "principal": principal.name,
                 **known,
                 "ms": ms,

@@ -67,7 +67,7 @@ class SpanNotes:
 
     @contextmanager
     def open_span(self, name: str) -> Iterator[None]:
-        """See ``ServiceTracer.open_span``."""
+        """See ``OpenSpan``."""
         self.noted.append(f"{name} begins")
         try:
             yield

@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import NoOpTracer, StatusCode, Tracer
 
 from nl2sql.answers import Answered
 from nl2sql.errors import (
@@ -32,29 +36,12 @@ from tests.fakes import (
     build_result,
     build_settings,
 )
-from tests.nl2sql.test_progress import SpanNotes
 from tests.serve_app.served import build_services
 from tests.serve_app.service.test_metrics import FakeMeter
 
 SECRET = "a cell's value"
 ASKED = QueryRequest(question="Who earns most?")
 TESTER = Principal("tester")
-
-
-class FakeTracer(SpanNotes):
-    """Notes spans and attributes; its trace id never changes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attributes: dict[str, str | float] = {}
-
-    def trace_id(self) -> str:
-        """See ``ServiceTracer.trace_id``."""
-        return "f" * 32
-
-    def annotate(self, attributes: dict[str, str | float]) -> None:
-        """See ``ServiceTracer.annotate``."""
-        self.attributes.update(attributes)
 
 
 @contextmanager
@@ -75,8 +62,15 @@ def reading_log() -> Iterator[list[dict[str, Any]]]:
     LOGGER.setLevel(level)
 
 
+def build_tracer() -> tuple[Tracer, InMemorySpanExporter]:
+    """A tracer, and the spans that have ended."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return provider.get_tracer("test"), exporter
+
+
 def build_service(
-    meter: FakeMeter, tracer: FakeTracer | None = None, **observability: Any
+    meter: FakeMeter, tracer: Tracer | None = None, **observability: Any
 ) -> QueryService:
     """A service whose only candidate returns ``SECRET``."""
     settings = build_settings(observability=observability)
@@ -84,12 +78,12 @@ def build_service(
         settings,
         generator=FakeGenerator(build_generated(build_candidate("SELECT name"))),
         results={"SELECT name": [build_result((SECRET,))]},
-        recorder=QuestionRecorder(settings, meter, tracer),
+        recorder=QuestionRecorder(settings, meter, tracer or NoOpTracer()),
     ).queries
 
 
 async def test_an_answered_question_is_recorded() -> None:
-    meter, tracer = FakeMeter(), FakeTracer()
+    meter, (tracer, exporter) = FakeMeter(), build_tracer()
     service = build_service(meter, tracer)
     with reading_log() as lines:
         answer = await service.query(ASKED, TESTER)
@@ -102,10 +96,11 @@ async def test_an_answered_question_is_recorded() -> None:
     assert known == {
         "message": "question", "outcome": "answered", "database": "shop", "principal": "tester",
     }  # fmt: skip
-    assert (line["trace_id"], line["confidence"]) == ("f" * 32, answer.confidence)
-    assert tracer.attributes["quorumsql.outcome"] == "answered"
-    assert (tracer.noted[0], tracer.noted[-1]) == ("question begins", "question ends")
-    assert {"retrieve begins", "generate begins", "guard begins"} <= {*tracer.noted}
+    *inner, last = exporter.get_finished_spans()
+    assert (last.name, (last.attributes or {})["quorumsql.outcome"]) == ("question", "answered")
+    assert {"retrieve", "generate", "guard"} <= {span.name for span in inner}
+    assert {span.context.trace_id for span in (*inner, last)} == {int(line["trace_id"], 16)}
+    assert line["confidence"] == answer.confidence
 
 
 @pytest.mark.parametrize("logs_questions", [False, True])
@@ -132,8 +127,8 @@ async def test_the_log_holds_questions_only_on_request_and_never_rows(logs_quest
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
-    meter = FakeMeter()
-    recorder = QuestionRecorder(build_settings(), meter)
+    meter, (tracer, exporter) = FakeMeter(), build_tracer()
+    recorder = QuestionRecorder(build_settings(), meter, tracer)
     with (
         reading_log() as lines,
         pytest.raises(type(error)),
@@ -142,4 +137,9 @@ def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
         raise error
     # The name of an unknown database is no tag.
     assert meter.values["questions", outcome, ""] == 1
-    assert (lines[0]["outcome"], lines[0]["code"]) == (outcome, type(error).__name__)
+    name = type(error).__name__
+    assert (lines[0]["outcome"], lines[0]["code"]) == (outcome, name)
+    # A message may quote rows.
+    (span,) = exporter.get_finished_spans()
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, name)
+    assert span.events == ()
