@@ -6,9 +6,38 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 _T = TypeVar("_T")
+
+
+class Closable(Protocol):
+    """What holds connections, a thread or a model."""
+
+    async def close(self) -> None: ...
+
+
+_C = TypeVar("_C", bound=Closable)
+
+
+@asynccontextmanager
+async def closing(resource: _C) -> AsyncIterator[_C]:
+    """``resource``, which is closed when the block ends."""
+    try:
+        yield resource
+    finally:
+        await resource.close()
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, _T]) -> AsyncIterator[asyncio.Task[_T]]:
+    """``work`` as a task, which is cancelled when the block ends. Only the block sees its error."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 @asynccontextmanager

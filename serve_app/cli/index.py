@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from nl2sql.catalog import Skipped
+from nl2sql.concurrency import closing
 from nl2sql.errors import InvalidRequest, QuorumError, ServerUnavailable
 from nl2sql.words import count
 from retrieval.index_store.indexed_database import IndexHead
@@ -45,13 +46,10 @@ def call_index(
 
     async def run() -> _Found:
         wiring = build_wiring(settings, start_embedded_server(settings, TerminalReporter()))
-        store = wiring.build_index_store()
-        try:
+        async with closing(wiring.build_index_store()) as store:
             if prepares:
                 await store.prepare()
             return await action(wiring, store)
-        finally:
-            await store.close()
 
     return asyncio.run(run())
 

@@ -18,6 +18,7 @@ from execution.policies.row_level_security.apply import apply_row_security, remo
 from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import check_dialect, render_head
 from execution.policies.rules import TableRule, render_path
+from nl2sql.concurrency import closing
 from nl2sql.errors import PolicyError
 from nl2sql.settings.database import AssistantSettings
 from nl2sql.sql.names import enquote
@@ -163,25 +164,22 @@ def try_access(
     access = view.access(principal)
     if isinstance(access, Violation):
         raise PolicyError(access.message, hint="Name another principal with --as.")
-    executor = wiring.build_executor()
     if sql:
         allowlist = read_allowlist(cli.settings.by_name[name])
-        return asyncio.run(_run_query(executor, guard_query(sql, access, allowlist)))
+        return asyncio.run(_run_query(wiring, guard_query(sql, access, allowlist)))
     # Under row-level security no query sees all rows.
     secured = cli.settings.by_name[name].row_level_security
     whole = None if secured else open_access(compiled.catalog)
-    counts = asyncio.run(_count_tables(executor, access, whole))
+    counts = asyncio.run(_count_tables(wiring, access, whole))
     return Output({"database": name, "principal": principal.name, "tables": counts})
 
 
-async def _run_query(executor: ReadOnlyExecutor, verdict: GuardedQuery | Violation) -> Output:
+async def _run_query(wiring: Wiring, verdict: GuardedQuery | Violation) -> Output:
     if isinstance(verdict, Violation):
         refused = {"outcome": "refused", "code": verdict.code, "reason": verdict.message}
         return Output(refused, exit_code=_NOT_RUN)
-    try:
+    async with closing(wiring.build_executor()) as executor:
         result = await executor.execute(verdict, _MOST_ROWS)
-    finally:
-        await executor.close()
     guarded = {"sql": verdict.sql, "predicates": verdict.predicates, "params": list(verdict.params)}
     if isinstance(result, Diagnostic):
         failed = {"outcome": "failed", "code": result.sqlstate, "reason": result.message}
@@ -208,21 +206,19 @@ def _print_result(query: GuardedQuery, result: ResultSet) -> None:
 
 
 async def _count_tables(
-    executor: ReadOnlyExecutor, access: Access, whole: Access | None
+    wiring: Wiring, access: Access, whole: Access | None
 ) -> list[dict[str, int | str | None]]:
     """How many rows of each table the principal sees, and how many there are.
 
     A count that failed is the violation's code or the SQLSTATE.
     """
     found = []
-    try:
+    async with closing(wiring.build_executor()) as executor:
         for counted in access.catalog.tables:
             sql = f"SELECT count(*) FROM {enquote(counted.schema, counted.name)}"
             visible = await _count(executor, sql, access)
             in_all = None if whole is None else await _count(executor, sql, whole)
             found.append({"table": counted.qualified, "visible": visible, "in_all": in_all})
-    finally:
-        await executor.close()
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import as_file
 
 import data.demo_erp
+from nl2sql.concurrency import closing
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.examples.importing import ImportReport, import_pairs
@@ -21,12 +21,9 @@ from serve_app.reporting import Reporter
 @asynccontextmanager
 async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
     """The examples in the index, which is created if needed. Raises IndexUnavailable."""
-    store = wiring.build_index_store()
-    try:
+    async with closing(wiring.build_index_store()) as store:
         await store.prepare()
         yield ExampleStore(store)
-    finally:
-        await store.close()
 
 
 async def add_examples(
@@ -36,9 +33,10 @@ async def add_examples(
 
     Raises Unavailable, PolicyError, SettingsError.
     """
-    store = wiring.build_index_store()
-    executor = wiring.build_executor()
-    try:
+    async with (
+        closing(wiring.build_index_store()) as store,
+        closing(wiring.build_executor()) as executor,
+    ):
         guard = wiring.build_guard(store)
         with reporter.step(f"Examples of {database}") as step:
             report = await import_pairs(
@@ -55,8 +53,6 @@ async def add_examples(
                 f"{report.stored} stored, {report.known} already stored, "
                 f"{len(report.left_out)} left out"
             )
-    finally:
-        await asyncio.gather(executor.close(), store.close())
     return report
 
 

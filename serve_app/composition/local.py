@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from execution.executor import ReadOnlyExecutor
+from nl2sql.concurrency import closing
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.protocols import Engine
 from retrieval.embedding.embedder import Embedder
@@ -50,13 +51,11 @@ async def open_parts(
 
     ``engine`` replaces the configured model. Raises ModelError, EngineUnavailable.
     """
-    async with AsyncExitStack() as stack:
-        if engine is None:
-            engine = await stack.enter_async_context(open_engine(wiring, reporter))
-        store = wiring.build_index_store()
-        stack.push_async_callback(store.close)
-        executor = wiring.build_executor()
-        stack.push_async_callback(executor.close)
+    async with (
+        nullcontext(engine) if engine is not None else open_engine(wiring, reporter) as engine,
+        closing(wiring.build_index_store()) as store,
+        closing(wiring.build_executor()) as executor,
+    ):
         yield LocalParts(wiring, engine, store, executor, wiring.models.build_embedder())
 
 
@@ -66,7 +65,5 @@ async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engin
     with reporter.step("Language model"):
         # In a thread, because other tasks of the event loop have time limits.
         engine = await asyncio.to_thread(wiring.models.open_engine)
-    try:
+    async with closing(engine):
         yield engine
-    finally:
-        await engine.close()

@@ -8,7 +8,6 @@ stream of events that reports progress. When a client disconnects, the work for 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +17,7 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from nl2sql.concurrency import running
 from nl2sql.types import Principal
 from quorumsql.contract.identity import StatusResponse
 from serve_app.http.history_routes import (
@@ -28,10 +28,9 @@ from serve_app.http.history_routes import (
 from serve_app.http.middleware import add_middleware
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import RETRY_AFTER_S, install_problem_handlers
-from serve_app.http.question_routes import build_question_router
+from serve_app.http.question_routes import build_question_router, build_run_router
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.route_parts import ERRORS
-from serve_app.http.run_routes import build_run_router
 from serve_app.http.schema_routes import build_schema_router
 from serve_app.http.sign_in_routes import build_sign_in_router
 from serve_app.http.trace_ids import TraceIds
@@ -68,12 +67,8 @@ def build_routes(services: Services) -> FastAPI:
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
         # The engine prepares prompts even if nobody asks whether the service is ready.
-        waiting = asyncio.create_task(service.wait_until_ready())
-        try:
+        async with running(service.wait_until_ready()):
             yield
-        finally:
-            waiting.cancel()
-            await asyncio.wait((waiting,))
 
     # Identification reads the token; here it is only declared for /docs.
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,12 +47,11 @@ class BoundedBodies:
         is_open = scope["path"] in self.open_paths
         most_bytes = min(self.most_bytes, _OPEN_BYTES) if is_open else self.most_bytes
         try:
-            async with asyncio.timeout(self.timeout_s) as deadline:
-                if is_open:
-                    async with self._take_place(deadline):
-                        body = await _read(scope, receive, most_bytes)
-                else:
-                    body = await _read(scope, receive, most_bytes)
+            async with (
+                asyncio.timeout(self.timeout_s) as deadline,
+                self._take_place(deadline) if is_open else nullcontext(),
+            ):
+                body = await _read(scope, receive, most_bytes)
         except ClientGone:
             return
         except TimeoutError:

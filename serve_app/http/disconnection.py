@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from starlette.types import Receive
 
+from nl2sql.concurrency import running
+
 _T = TypeVar("_T")
 
 
@@ -24,18 +26,11 @@ async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, _T]) -
 
     The request's body must have been read. Returns or raises only when the work has ended.
     """
-    task = asyncio.create_task(work)
-    watch = asyncio.create_task(_wait_for_disconnect(receive))
-    try:
+    async with running(work) as task, running(_wait_for_disconnect(receive)) as watch:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
         raise ClientGone("The client left.")
-    finally:
-        watch.cancel()
-        task.cancel()
-        # Unlike awaiting the tasks, this does not raise their errors.
-        await asyncio.wait({watch, task})
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.answers import Answered, QuestionEvent
+from nl2sql.concurrency import running
 from nl2sql.protocols import Observer
 from nl2sql.sql.threads import run_in_results_thread
 from serve_app.http.disconnection import ClientGone, run_while_connected
@@ -51,23 +53,17 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         queue = ProgressQueue()
-        task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
-        try:
-            events = self._render(queue, task)
-            # Nothing was sent yet: an error that comes first has a status of its own.
-            first = await anext(events)
-            await send(
-                {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
-            )
-            await _send(send, first)
-            async for event in events:
-                await _send(send, event)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except ClientGone:
-            return
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
+        start = {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
+        with suppress(ClientGone):
+            async with running(run_while_connected(receive, self._work(queue))) as task:
+                events = self._render(queue, task)
+                # Nothing was sent yet: an error that comes first has a status of its own.
+                first = await anext(events)
+                await send(start)
+                await _send(send, first)
+                async for event in events:
+                    await _send(send, event)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def stream_answer(work: Work[Parts]) -> EventStream:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -55,11 +56,11 @@ def build_middlewares() -> list[Middleware]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
 class PlainHeaders:
     """Removes headers that only Ray itself should set, and invalid ids of requests and traces."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if "headers" in scope:
@@ -69,9 +70,10 @@ class PlainHeaders:
                 if _is_kept(name, value)
             ]
             scope = {**scope, "headers": kept}
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
+@dataclass(frozen=True, slots=True)
 class ReplicaFailures:
     """Answers 503 with a time to try again where Ray's proxy lost the replica of a request.
 
@@ -80,12 +82,11 @@ class ReplicaFailures:
     documents.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         start: Message | None = None
         has_started = False
@@ -101,7 +102,7 @@ class ReplicaFailures:
                     await send(start)
                 await send(message)
 
-        await self._app(scope, receive, send_known)
+        await self.app(scope, receive, send_known)
         if not has_started:
             detail = "The service lost a process; try again."
             await render_problem(503, "Temporarily unavailable", detail)(scope, receive, send)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Query, Request, Response
+from fastapi import Depends, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from nl2sql.answers import Answered
 from nl2sql.errors import Unauthenticated
-from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal
-from serve_app.http.formats import Format, choose_media_type, describe_answer
-from serve_app.http.responses import AnyTextJSONResponse, PartsResponse
+from serve_app.http.responses import AnyTextJSONResponse
 
 
 def read_principal(request: Request) -> Principal:
@@ -47,7 +43,6 @@ _ERRORS = {
 ERRORS: Responses = {status: {"description": text} for status, text in _ERRORS.items()}
 """What a route may answer instead, as a problem document."""
 
-NO_FORMAT: Responses = {406: {"description": "No accepted format is served."}}
 TOO_LARGE: Responses = {413: {"description": "The body is too large."}}
 
 
@@ -59,20 +54,3 @@ def describe_response(text: str, model: Any = None, *, status: int = 200) -> Res
 def render_model(model: BaseModel) -> JSONResponse:
     """The model as JSON, whatever its texts hold."""
     return AnyTextJSONResponse(model.model_dump())
-
-
-def choose_response_type(request: Request, served: Sequence[str]) -> str:
-    """The media type that the client prefers. Raises HTTPException 406 if it accepts none."""
-    media_type = choose_media_type(", ".join(request.headers.getlist("accept")), served)
-    if media_type is None:
-        raise HTTPException(406, f"Responses are served as {', '.join(served)}.")
-    return media_type
-
-
-async def export_rows(answer: Answered, format_: Format, *, spreadsheet_safe: bool) -> Response:
-    """The answer's rows as a file, and what goes with them in headers."""
-    content = await run_in_results_thread(format_.render, answer.result, spreadsheet_safe)
-    # So that a browser saves them.
-    disposition = f'attachment; filename="rows.{format_.suffix}"'
-    headers = describe_answer(answer) | {"Content-Disposition": disposition}
-    return PartsResponse((content,), format_.media_type, headers)

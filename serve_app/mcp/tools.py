@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer, Answered
+from nl2sql.concurrency import running
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
@@ -149,17 +149,13 @@ async def _observe(call: ToolCall, arguments: TranslateArguments, **options: Any
         **options,
     )
     queue = ProgressQueue()
-    work = asyncio.create_task(call.services.queries.query(request, call.principal, queue))
     steps, said = 0, ""
-    try:
+    async with running(call.services.queries.query(request, call.principal, queue)) as work:
         async for event in queue.follow(work, silence_s=_SILENCE_S):
             if isinstance(event, Progress) and (text := describe_stage(event)) != said:
                 steps, said = steps + 1, text
                 await call.context.session.report_progress(steps, message=text)
         return await work
-    finally:
-        work.cancel()
-        await asyncio.wait({work})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nl2sql.catalog import Catalog, ForeignKey, Skipped
+from nl2sql.concurrency import closing
 from nl2sql.errors import QuorumError, ServerUnavailable, SettingsError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.words import count
@@ -144,11 +145,10 @@ async def index_databases(
     ``strict`` or if all failed. ``descriptions`` contains, by database, texts for tables and
     columns without a comment.
     """
-    store = wiring.build_index_store()
     embedder = wiring.models.build_embedder()
     reports: list[IndexReport] = []
     failures: list[tuple[str, QuorumError]] = []
-    try:
+    async with closing(wiring.build_index_store()) as store:
         for name in names:
             try:
                 with reporter.step(f"Index of {name}") as step:
@@ -165,8 +165,6 @@ async def index_databases(
                 settings = wiring.settings.databases[name]
                 reporter.warn(describe_emptiness(name, settings, report.skipped))
             reports.append(report)
-    finally:
-        await store.close()
     # What is raised is told by the caller.
     raised = failures[:1] if strict or not reports else []
     for name, failure in failures[len(raised) :]:

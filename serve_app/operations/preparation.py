@@ -13,6 +13,7 @@ import data.demo_erp
 from data.demo_erp import read_tables
 from execution.postgres.embedded import EmbeddedServer
 from generation.models.progress import show_on_stderr
+from nl2sql.concurrency import closing
 from nl2sql.errors import IndexUnavailable, SettingsError
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.examples import seed_demo_examples
@@ -51,9 +52,8 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
 
     PolicyError for names in a policy or tables of an assistant, SettingsError for definitions.
     """
-    store = wiring.build_index_store()
-    guard = wiring.build_guard(store)
-    try:
+    async with closing(wiring.build_index_store()) as store:
+        guard = wiring.build_guard(store)
         files = wiring.read_definitions(databases)
         for name, section in (wiring.settings.databases | wiring.settings.assistants).items():
             source = wiring.settings.source_of(name)
@@ -66,8 +66,6 @@ async def _check_files(wiring: Wiring, databases: list[str]) -> None:
                     _, problems = guard_definitions(wiring, file, await store.catalog(source))
                     if problems:
                         raise file.refuse(problems)
-    finally:
-        await store.close()
 
 
 def pull_model(settings: Settings) -> None:

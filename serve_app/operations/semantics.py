@@ -11,6 +11,7 @@ from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from execution.policies.assistant import AssistantView
 from nl2sql.catalog import Catalog
+from nl2sql.concurrency import closing
 from nl2sql.settings.database import AssistantSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
 from nl2sql.yaml_file import suggest
@@ -79,16 +80,13 @@ async def check_definitions(
     passed, problems = guard_definitions(wiring, file, catalog)
     if wiring.settings.databases[catalog.database].row_level_security:
         return count, problems
-    executor = wiring.build_executor()
     wrong = []
-    try:
+    async with closing(wiring.build_executor()) as executor:
         for place, query in passed:
             explained = await executor.explain(query)
             if isinstance(explained, Diagnostic):
                 text = f"the database refuses it: {explained.message}"
                 wrong.append(Problem(place, text))
-    finally:
-        await executor.close()
     return count, (*problems, *wrong)
 
 

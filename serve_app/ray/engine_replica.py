@@ -5,9 +5,9 @@ It imports the engine alone: after this its model is loaded, for which a service
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
+from nl2sql.concurrency import running
 from nl2sql.progress import observed_by
 from nl2sql.types import Completions, Progress, SamplingRequest
 from serve_app.composition.models import Models
@@ -40,15 +40,11 @@ class EngineReplica(StageReplica):
                 drawn: Completions = await self.sample(request, left_s=left_s)
                 return drawn
 
-        task = asyncio.create_task(sample())
-        try:
+        async with running(sample()) as task:
             async for event in queue.follow(task, silence_s=_SILENCE_S):
                 if isinstance(event, Progress):
                     yield event
             yield await task
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
 
     async def check_health(self) -> None:
         """For Ray Serve, which restarts a replica whose check raises or does not return."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from nl2sql.types import Principal
 from serve_app.settings import Settings
 
@@ -21,7 +19,8 @@ def may_review(settings: Settings, principal: Principal) -> bool:
     >>> may_review(settings, Principal("mia", ("Analyst",)))
     False
     """
-    return not settings.identity.needs_token or _has_any(principal, settings.page.review_roles)
+    reviewers = set(settings.page.review_roles)
+    return not settings.identity.needs_token or bool(reviewers.intersection(principal.roles))
 
 
 def reads_policy(settings: Settings, principal: Principal) -> bool:
@@ -29,8 +28,4 @@ def reads_policy(settings: Settings, principal: Principal) -> bool:
 
     Also where requests need no token: whoever reaches such a service may still be restricted.
     """
-    return _has_any(principal, settings.page.operate_roles)
-
-
-def _has_any(principal: Principal, roles: Collection[str]) -> bool:
-    return any(role in roles for role in principal.roles)
+    return bool(set(settings.page.operate_roles).intersection(principal.roles))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from execution.policies.row_level_security.apply import check_applied
 from execution.postgres.session import find_definers, find_missing_limits, open_connection
+from nl2sql.concurrency import closing
 from nl2sql.errors import QuorumError, ServerUnavailable
 from retrieval.index_store.store import IndexStore
 from retrieval.semantics.semantics_file import load_semantics
@@ -59,11 +60,8 @@ async def _check_all(wiring: Wiring, names: Sequence[str]) -> list[Check]:
 
 async def _check_one(wiring: Wiring, name: str) -> list[Check]:
     try:
-        database = open_database(wiring, name)
-        try:
+        async with closing(open_database(wiring, name)) as database:
             problem = await database.probe()
-        finally:
-            await database.close()
         if problem:
             remedy = _describe_remedy(name, wiring.settings, problem)
             return [Check("database", "failed", problem, remedy, (name,))]
@@ -205,8 +203,7 @@ def check_functions(database: str, url: str) -> list[Check]:
 
 
 async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
-    store = wiring.build_index_store()
-    try:
+    async with closing(wiring.build_index_store()) as store:
         if problem := dict(await store.probe())["index"]:
             # It says what to do, too.
             return [Check("index", "failed", problem)]
@@ -216,8 +213,6 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
             for name, assistant in wiring.settings.assistants.items()
             if assistant.database in names and assistant.database in heads
         ]
-    finally:
-        await store.close()
     checks = []
     for name in names:
         status, message, remedy = "ok", "present", ""

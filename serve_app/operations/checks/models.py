@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from generation.engines.choice import INSTALL_VLLM, choose_engine
+from nl2sql.concurrency import closing
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Contents
 from quorumsql.loopback import is_on_loopback
@@ -52,13 +53,10 @@ def check_engine(settings: Settings) -> Iterator[Check]:
 def check_server(settings: Settings) -> Iterator[Check]:
     """Checks that the model's server answers and has the model. Raises SettingsError."""
     model = settings.model
-    engine = Wiring(settings).models.open_engine()
 
     async def ask() -> str:
-        try:
+        async with closing(Wiring(settings).models.open_engine()) as engine:
             return dict(await engine.probe())["engine"]
-        finally:
-            await engine.close()
 
     problem = asyncio.run(ask())
     name = "model's server"
