@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from pkgutil import resolve_name
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -20,59 +20,42 @@ from typer.main import get_command, get_group
 from nl2sql.errors import QuorumError
 from serve_app.cli.context import CliContext
 
-
-class CommandPlace(NamedTuple):
-    """The location of a command or group of commands: a module of this folder, a name in it.
-
-    ``summary`` is the first line of its help.
-    """
-
-    module: str
-    name: str
-    summary: str
-
-
-COMMANDS: Mapping[str, CommandPlace] = {
-    "ask": CommandPlace("ask", "ask", "Ask a question and see the SQL, why it won, and the rows."),
-    "chat": CommandPlace(
-        "chat",
-        "chat",
+# Where a command or a group of commands is in this folder, and the first line of its help.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "ask": ("ask:ask", "Ask a question and see the SQL, why it won, and the rows."),
+    "chat": (
+        "chat:chat",
         'Ask several questions in a row; follow-ups like "and last year?" work. End with /exit.',
     ),
-    "serve": CommandPlace("service", "serve", "Prepare what is missing and serve until Ctrl-C."),
-    "status": CommandPlace(
-        "service", "status", "Show whether the service is ready, its parts, and its model."
+    "serve": ("service:serve", "Prepare what is missing and serve until Ctrl-C."),
+    "status": (
+        "service:status",
+        "Show whether the service is ready, its parts, and its model.",
     ),
-    "mcp": CommandPlace(
-        "service",
-        "mcp",
+    "mcp": (
+        "service:mcp",
         "Serve the Model Context Protocol over standard input and output, in this process.",
     ),
-    "doctor": CommandPlace(
-        "doctor",
-        "doctor",
+    "doctor": (
+        "doctor:doctor",
         "Check databases, definitions, index, weights, cores or GPU, memory and port.",
     ),
-    "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
-    "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
-    "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
-    "semantics": CommandPlace("semantics", "app", "Import definitions of other tools."),
-    "keys": CommandPlace("keys", "app", "Create, list and revoke API keys."),
-    "audit": CommandPlace(
-        "records", "audit", "Print the audit log of the index; with --json, whole."
-    ),
-    "forget": CommandPlace(
-        "records",
-        "forget",
+    "index": ("index:app", "Build, inspect and drop the index of databases."),
+    "model": ("model:app", "Fetch, list and remove model weights."),
+    "policy": ("policy:app", "Check, test and apply policies."),
+    "semantics": ("semantics:app", "Import definitions of other tools."),
+    "keys": ("keys:app", "Create, list and revoke API keys."),
+    "audit": ("records:audit", "Print the audit log of the index; with --json, whole."),
+    "forget": (
+        "records:forget",
         "Delete stored conversations: all, those with an id, or those of a principal.",
     ),
-    "examples": CommandPlace("examples", "app", "Import, list and remove examples."),
-    "batch": CommandPlace(
-        "batch",
-        "batch",
+    "examples": ("examples:app", "Import, list and remove examples."),
+    "batch": (
+        "batch:batch",
         "Have the service answer a file of questions as one job. The same command continues it.",
     ),
-    "eval": CommandPlace("evaluate", "app", "Measure the pipeline on a benchmark."),
+    "eval": ("evaluate:app", "Measure the pipeline on a benchmark."),
 }
 
 
@@ -85,8 +68,8 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command with only its name and help; None if it does not exist."""
-        place = COMMANDS.get(cmd_name)
-        return None if place is None else TyperCommand(cmd_name, help=place.summary)
+        _, summary = COMMANDS.get(cmd_name, ("", ""))
+        return TyperCommand(cmd_name, help=summary) if summary else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The complete command that is run."""
@@ -98,11 +81,11 @@ class Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Imports a command."""
-    place = COMMANDS[name]
-    found = getattr(import_module(f"serve_app.cli.{place.module}"), place.name)
+    place, summary = COMMANDS[name]
+    found = resolve_name(f"serve_app.cli.{place}")
     if isinstance(found, typer.Typer):
         group = get_group(found)
-        group.name, group.help = name, place.summary
+        group.name, group.help = name, summary
         return group
     single = typer.Typer(add_completion=False)
     single.command(name)(found)

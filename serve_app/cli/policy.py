@@ -247,7 +247,11 @@ def apply(
     name = cli.settings.source_of(name)
     check_dialect(name, cli.settings.databases[name].dialect)
     if as_sql:
-        script = _render_script(wiring, name, remove=remove)
+        if remove:
+            script = render_script(build_removal(name))
+        else:
+            planned = plan_row_security(wiring, name)
+            script = render_script(planned.script, head=render_head(planned))
         return Output({"database": name, "sql": script}, lambda: write_text(script))
     url = owner_url(wiring, name)
     security = None if remove else plan_row_security(wiring, name)
@@ -268,11 +272,3 @@ def apply(
             "restart the service: until then its queries fail."
         )
     return Output({"database": name, "applied": not remove, "notices": list(notices)}, told)
-
-
-def _render_script(wiring: Wiring, name: str, *, remove: bool) -> str:
-    """The statements that apply or remove row-level security, for psql."""
-    if remove:
-        return render_script(build_removal(name))
-    security = plan_row_security(wiring, name)
-    return render_script(security.script, head=render_head(security))

@@ -38,7 +38,6 @@ from serve_app.settings import Settings
 
 if TYPE_CHECKING:
     from execution.postgres.embedded import EmbeddedServer
-    from serve_app.composition.wiring import Wiring
 
 # The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
@@ -86,15 +85,6 @@ def _stop(settings: Settings) -> Output:
     if not stopped and is_ready(url := service_url(settings)):
         told += f" The one at {url} runs in a terminal or elsewhere: stop it there, with Ctrl-C."
     return Output({"stopped": stopped}, told)
-
-
-def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
-    from serve_app.operations.preparation import prepare, pull_model
-
-    names = list(settings.databases)
-    wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
-    pull_model(settings)
-    return wiring
 
 
 def _serve_in_background(cli: CliContext) -> None:
@@ -168,10 +158,13 @@ def _start(settings: Settings, tell_ready: Callable[[], None]) -> None:
 
     reporter = TerminalReporter()
     started = start_serve_beside(settings)
+    from serve_app.operations.preparation import prepare, pull_model
     from serve_app.ray.running import run_application, stop_service
 
     try:
-        wiring = _prepare(settings, reporter)
+        names = list(settings.databases)
+        wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
+        pull_model(settings)
         started.result()
         with reporter.step("Ray Serve with the language model") as step:
             run_application(wiring)

@@ -25,7 +25,6 @@ from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
 from generation.models.progress import PullProgress
 from generation.models.registry import load_embedder
 from generation.models.store import ModelStore
-from nl2sql.settings import ModelSettings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 from serve_app.settings import Settings
 
@@ -124,10 +123,6 @@ class Models:
     def _is_openvino(self) -> bool:
         return choose_engine(self.settings.model) == "openvino"
 
-    def resolve(self, *, on_gpu: bool) -> ModelSettings:
-        """The settings of the model with ``auto`` replaced."""
-        return resolve_model(self.settings.model, on_gpu=on_gpu)
-
     def model_name(self) -> str:
         """The configured model; ``auto`` is the one that suits this machine."""
-        return self.resolve(on_gpu=has_gpu()).name
+        return resolve_model(self.settings.model, on_gpu=has_gpu()).name

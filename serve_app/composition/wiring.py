@@ -15,6 +15,7 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import load_policy
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
+from generation.engines.choice import resolve_model
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource, Engine, Executor, Guard, Retriever
@@ -64,7 +65,7 @@ class Wiring:
 
     def resolve_model(self, *, on_gpu: bool) -> Wiring:
         """The wiring with engine and model fixed, so that replicas on all machines agree."""
-        model = self.models.resolve(on_gpu=on_gpu)
+        model = resolve_model(self.settings.model, on_gpu=on_gpu)
         return replace(self, settings=self.settings.model_copy(update={"model": model}))
 
     @property

@@ -69,6 +69,12 @@ class Accounting:
             yield
             account.finish(Answered("", _NO_ROWS, 1.0, False, Trace(account.question)))
 
+    def note(
+        self, text: str, principal: Principal, database: str = ""
+    ) -> AbstractAsyncContextManager[None]:
+        """Records the block without counting it: it uses neither the model nor a database."""
+        return self.record(text, database, principal, is_limited=False)
+
     async def record_invalid(
         self, request: QueryRequest, principal: Principal, error: Exception
     ) -> None:

@@ -5,7 +5,6 @@ Knows nothing of FastAPI. A conversation's id is the session of its questions.
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -38,7 +37,7 @@ class HistoryService:
         """A page of conversations, the latest first. Raises InvalidRequest."""
         search = check_text("search", search, MOST_SEARCH_CHARS)
         databases = self.settings.database_names(principal)
-        async with self._record("list_conversations", principal):
+        async with self.accounting.note("list_conversations", principal):
             page, following = await self.conversations.list_latest(
                 principal, databases, search=search, after=after, most=most
             )
@@ -51,7 +50,7 @@ class HistoryService:
         """One conversation. Raises InvalidRequest, NotFound, PolicyError."""
         session = check_session(id_)
         databases = self.settings.database_names(principal)
-        async with self._record(f"conversation: {session}", principal):
+        async with self.accounting.note(f"conversation: {session}", principal):
             whole = await self.conversations.load(principal, databases, session)
             if whole is None:
                 raise NotFound("There is no such conversation.", field="id")
@@ -69,12 +68,10 @@ class HistoryService:
         Those of databases that it may not ask any more are deleted too. Raises InvalidRequest.
         """
         session = check_session(id_) if id_ else ""
-        async with self._record(f"delete_conversations: {session or 'all'}", principal):
+        text = f"delete_conversations: {session or 'all'}"
+        async with self.accounting.note(text, principal):
             conversations, questions = await self.conversations.delete(principal, session)
         return DeletedResponse(conversations=conversations, questions=questions)
-
-    def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
-        return self.accounting.record(text, "", principal, is_limited=False)
 
 
 def render_time(moment: datetime) -> str:

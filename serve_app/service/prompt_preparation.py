@@ -12,6 +12,7 @@ import asyncio
 import logging
 from contextvars import Context
 
+from nl2sql.concurrency import running
 from nl2sql.errors import QuorumError
 from nl2sql.fair_turns import FairTurns
 from nl2sql.protocols import Generator, Retriever
@@ -100,16 +101,13 @@ class PromptPreparation:
 
     async def _read(self, context: SchemaContext, turns: FairTurns) -> int:
         while True:
-            question = asyncio.ensure_future(turns.wait_until_busy())
-            reading = asyncio.ensure_future(self._generator.prepare(context))
-            try:
+            async with (
+                running(turns.wait_until_busy()) as question,
+                running(self._generator.prepare(context)) as reading,
+            ):
                 await asyncio.wait((question, reading), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
                     return reading.result()
-            finally:
-                question.cancel()
-                reading.cancel()
-                await asyncio.gather(question, reading, return_exceptions=True)
             await self._wait_for_quiet(turns)
 
     async def _wait_for_quiet(self, turns: FairTurns) -> None:

@@ -29,7 +29,7 @@ from serve_app.service.request_checks import (
     MOST_QUESTION_CHARS,
     check_filled,
     check_text,
-    choose_in_range,
+    choose_max_rows,
     read_session,
 )
 from serve_app.service.rights import reads_policy
@@ -222,7 +222,6 @@ class QueryService:
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
     """Checks the request and fills in defaults. Raises InvalidRequest."""
-    limits = settings.limits
     return Question(
         text=check_filled("question", request.question, MOST_QUESTION_CHARS),
         evidence=check_text("evidence", request.evidence, MOST_QUESTION_CHARS),
@@ -230,7 +229,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         principal=principal,
         k=request.k or settings.sampling.k,
         seed=request.seed or 0,
-        max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
+        max_rows=choose_max_rows(request.max_rows, settings.limits),
         chosen_sql=check_text("chosen_sql", request.chosen_sql, MOST_QUESTION_CHARS),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,

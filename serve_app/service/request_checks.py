@@ -9,6 +9,7 @@ import re
 import secrets
 
 from nl2sql.errors import InvalidRequest
+from nl2sql.settings import LimitSettings
 
 # JSON can contain lone surrogates, which UTF-8 cannot encode; PostgreSQL stores no NUL.
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
@@ -46,12 +47,14 @@ def check_filled(field: str, text: str, most: int) -> str:
     return check_text(field, text, most)
 
 
-def choose_in_range(field: str, value: int | None, default: int, most: int) -> int:
+def choose_max_rows(value: int | None, limits: LimitSettings) -> int:
     """The value, or the default if it is None. Raises InvalidRequest if it is out of range."""
+    most = limits.max_rows
     if value is None:
-        return min(default, most)
+        return min(limits.rows, most)
     if not 1 <= value <= most:
-        raise InvalidRequest(f"{field} must be from 1 to {most}; it is {value}.", field=field)
+        text = f"max_rows must be from 1 to {most}; it is {value}."
+        raise InvalidRequest(text, field="max_rows")
     return value
 
 

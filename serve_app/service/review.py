@@ -6,7 +6,6 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -66,9 +65,7 @@ class ReviewService:
         if database:
             names = (self.settings.database_name(database, principal),)
 
-        async with self.accounting.record(
-            "list_feedback", database or "", principal, is_limited=False
-        ):
+        async with self.accounting.note("list_feedback", principal, database or ""):
             entries, following = await self._find(
                 names,
                 principal,
@@ -92,7 +89,7 @@ class ReviewService:
         """
         self._check_right(principal)
 
-        async with self.record(f"close_feedback: {id_}", principal):
+        async with self.accounting.note(f"close_feedback: {id_}", principal):
             await self._find_shown(id_, principal)
             await self.store.close(id_, principal.name)
 
@@ -109,7 +106,7 @@ class ReviewService:
 
         Raises NotFound for any other.
         """
-        async with self.record(f"withdraw_feedback: {id_}", principal):
+        async with self.accounting.note(f"withdraw_feedback: {id_}", principal):
             note = await self.store.find(id_) if _is_id(id_) else None
             if note is None:
                 raise _build_missing()
@@ -125,10 +122,6 @@ class ReviewService:
         """The entry of that id. Raises Forbidden; NotFound as ``close`` does."""
         self._check_right(principal)
         return await self._find_shown(id_, principal)
-
-    def record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
-        """Records what is done with an entry; it counts towards no limit."""
-        return self.accounting.record(text, "", principal, is_limited=False)
 
     async def _find(
         self,

@@ -27,7 +27,7 @@ from ranking.query_words import describe_apart
 from retrieval.schema_directory import SchemaDirectory, TableDescriptions
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
-from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
+from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_max_rows
 from serve_app.settings import Settings
 
 # The guard refuses longer queries.
@@ -60,14 +60,13 @@ class ToolService:
         The answer's ranking has one candidate, with the guarded query if it passed. Raises
         InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError, DeadlineExceeded.
         """
-        limits = self.settings.limits
         question = Question(
             text=check_filled("sql", sql, _MOST_SQL),
             database=self.settings.database_name(database, principal),
             principal=principal,
             k=1,
             seed=0,
-            max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
+            max_rows=choose_max_rows(max_rows, self.settings.limits),
         )
         async with self.accounting.open(question) as account:
             account.finish(await self._run(account.question))

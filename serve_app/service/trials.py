@@ -52,7 +52,7 @@ class TrialService:
     async def list_questions(self, id_: str, principal: Principal) -> ExamResponse:
         """At most ``MOST_QUESTIONS`` of the exam, those first that share most words with it."""
         entry = await self.review.find(id_, principal)
-        async with self.review.record(f"list_exam: {id_}", principal):
+        async with self.review.accounting.note(f"list_exam: {id_}", principal):
             found = await self._list_exam(entry, principal)
         words = set(content_words(entry.question))
         found.sort(key=lambda each: -len(words.intersection(content_words(each.question))))
