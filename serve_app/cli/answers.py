@@ -46,7 +46,7 @@ def print_answer(answer: QueryResponse, *, seconds: float) -> None:
         _print_result(answer)
     if answer.trace:
         print_reasons(answer)
-    CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
+    CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]")
 
 
 def print_brief_answer(answer: QueryResponse, *, seconds: float) -> None:
@@ -58,7 +58,7 @@ def print_brief_answer(answer: QueryResponse, *, seconds: float) -> None:
         hidden = len(answer.rows) > _MOST_ROWS_SHOWN
         more = f" · {_describe_confidence(answer)} · /why"
         more += " · /rows shows all rows" if hidden else ""
-    CONSOLE.print(f"[dim]{seconds:.1f} s{more}[/]", highlight=False)
+    CONSOLE.print(f"[dim]{seconds:.1f} s{more}[/]")
 
 
 def print_reasons(answer: QueryResponse) -> None:
@@ -100,7 +100,7 @@ def _print_outcome(answer: QueryResponse) -> None:
     else:
         reason = escape(answer.reason)
         heading = "Not sure" if isinstance(answer, ClarifyResponse) else answer.outcome
-        CONSOLE.print(f"[bold yellow]{heading}[/]: {reason}", highlight=False)
+        CONSOLE.print(f"[bold yellow]{heading}[/]: {reason}")
         if isinstance(answer, ClarifyResponse):
             _print_interpretations(answer.interpretations, in_session=answer.session is not None)
 
@@ -133,7 +133,7 @@ def _print_interpretations(
         CONSOLE.print(Panel(Group(*parts), title=title, title_align="left"))
     if interpretations:
         way = "type its number" if in_session else "ask again with --pick and its query"
-        CONSOLE.print(f"To choose: {way}", highlight=False)
+        CONSOLE.print(f"To choose: {way}")
 
 
 def _print_verdict(answer: AnsweredResponse, trace: TraceResponse) -> None:
@@ -146,7 +146,7 @@ def _print_verdict(answer: AnsweredResponse, trace: TraceResponse) -> None:
         agreed = f"{winner.votes} of {trace.samples} samples agree on this result"
         quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
         reason = f"{agreed} ({quorum}); confidence {answer.confidence:.2f}"
-    CONSOLE.print(f"Why {winner.id}: {reason}.", highlight=False)
+    CONSOLE.print(f"Why {winner.id}: {reason}.")
 
 
 def _find_origin(answer: AnsweredResponse) -> str:

@@ -154,7 +154,7 @@ def print_error(error: QuorumError) -> None:
     if isinstance(error, ServerUnavailable) and error.said:
         told = error.details
     # Not wrapped, because a path that is broken over two lines cannot be copied.
-    ERRORS.print(f"[bold red]error:[/] {escape(told)}", highlight=False, soft_wrap=True)
+    ERRORS.print(f"[bold red]error:[/] {escape(told)}", soft_wrap=True)
     if error.hint:
         hint = escape(error.hint.strip())
-        ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)
+        ERRORS.print(f"  [dim]→[/] {hint}", soft_wrap=True)

@@ -92,14 +92,14 @@ def batch(
             interval_s=_INTERVAL_S,
         )
     except KeyboardInterrupt:
-        CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
+        CONSOLE.print("Stopped. The same command continues from here.")
         raise typer.Exit(_INTERRUPTED) from None
     return Output({"output": output, **build_json(progress)}, lambda: _print_end(output, progress))
 
 
 def _print_end(output: str, progress: BatchProgress) -> None:
-    CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
-    CONSOLE.print(f"Results: {output}", highlight=False, soft_wrap=True, markup=False)
+    CONSOLE.print(f"[green]✓[/] {escape(progress.render())}")
+    CONSOLE.print(f"Results: {output}", soft_wrap=True, markup=False)
 
 
 def _prepare(spec: JobSpec, workers: int, output: Folder, url: str) -> Job:
@@ -111,7 +111,7 @@ def _prepare(spec: JobSpec, workers: int, output: Folder, url: str) -> Job:
         read = read_files(spec.input)
         questions = (replace(each, database=each.database or spec.database) for each in read)
         job = create_job(output, spec, questions, partial(choose_block_rows, workers=workers))
-    CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
+    CONSOLE.print(f"{job.stored.total:,} questions.")
     if job.list_open_blocks() and not is_ready(url):
         raise Unavailable(
             f"No service is ready at {url}.",

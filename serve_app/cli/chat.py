@@ -102,7 +102,7 @@ class Conversation:
             try:
                 line = self.listen().strip()
             except KeyboardInterrupt:
-                CONSOLE.print("\n[dim]Ctrl-D or /exit leaves.[/]", highlight=False)
+                CONSOLE.print("\n[dim]Ctrl-D or /exit leaves.[/]")
                 continue
             except EOFError:
                 CONSOLE.print()

@@ -34,12 +34,8 @@ class CliContext:
         from data.demo_erp import SETTINGS
         from serve_app.cli.terminal import ERRORS
 
-        ERRORS.print(
-            f"No {FILE} here: the demo's settings, {SETTINGS}.",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
+        text = f"No {FILE} here: the demo's settings, {SETTINGS}."
+        ERRORS.print(text, markup=False, soft_wrap=True)
         return SETTINGS
 
     @cached_property

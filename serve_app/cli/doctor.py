@@ -39,7 +39,7 @@ def doctor(
 
 def _print_check(check: Check) -> None:
     text = escape(f"{check.title}: {check.message}")
-    CONSOLE.print(f"{_MARKS[check.status]} {text}", highlight=False)
+    CONSOLE.print(f"{_MARKS[check.status]} {text}")
     if check.remedy:
         for line in check.remedy.splitlines():
-            CONSOLE.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+            CONSOLE.print(f"    {line}", markup=False, soft_wrap=True)

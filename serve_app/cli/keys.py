@@ -127,16 +127,12 @@ def _read_attributes(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _print_key(settings: Settings, message: str, key: str) -> None:
-    ERRORS.print(f"{message} It is shown only now:", highlight=False, markup=False)
+    ERRORS.print(f"{message} It is shown only now:", markup=False)
     # Alone on stdout, so that it can be piped into a secret store.
     typer.echo(key)
     if not settings.identity.api_keys:
-        ERRORS.print(
-            "The service accepts API keys only with `identity.api_keys: true`.",
-            style="yellow",
-            highlight=False,
-            markup=False,
-        )
+        text = "The service accepts API keys only with `identity.api_keys: true`."
+        ERRORS.print(text, style="yellow", markup=False)
 
 
 def _describe(key: ApiKey) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def write_document(document: Any) -> None:
 
 def say(text: str) -> None:
     """Prints a sentence for people, as it is."""
-    CONSOLE.print(text, highlight=False, markup=False, soft_wrap=True)
+    CONSOLE.print(text, markup=False, soft_wrap=True)
 
 
 def print_document(document: Any, columns: Sequence[str] = ()) -> None:

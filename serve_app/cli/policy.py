@@ -264,7 +264,7 @@ def apply(
     else:
         notices = apply_row_security(url, security)
     for text in notices:
-        CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+        CONSOLE.print(f"[yellow]![/] {escape(text)}", soft_wrap=True)
     told = f"✓ {name}: row-level security is {'removed' if remove else 'applied'}."
     if cli.settings.databases[name].row_level_security == remove:
         told += (

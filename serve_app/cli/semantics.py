@@ -50,7 +50,7 @@ def bring_in(
         for reason in dict.fromkeys(each.reason for each in left_out):
             names = ", ".join(each.what for each in left_out if each.reason == reason)
             text = f"left out, {reason}: {names}"
-            ERRORS.print(text, highlight=False, markup=False, soft_wrap=True)
+            ERRORS.print(text, markup=False, soft_wrap=True)
 
     document = {"database": name, "definitions": content, "left_out": left_out}
     return Output(document, tell, int(set(content) == {"version"}))

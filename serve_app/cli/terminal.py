@@ -22,8 +22,8 @@ from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.cli.safe_text import SafeConsole
 from serve_app.service.stage_words import describe_stage
 
-CONSOLE = SafeConsole(emoji=False)
-ERRORS = SafeConsole(emoji=False, stderr=True)
+CONSOLE = SafeConsole(emoji=False, highlight=False)
+ERRORS = SafeConsole(emoji=False, highlight=False, stderr=True)
 
 
 class TerminalReporter:
@@ -59,12 +59,12 @@ class TerminalReporter:
             yield step
         seconds = time.perf_counter() - start
         told = escape(f"{text}: {step.outcome or 'done'}")
-        self._console.print(f"[green]✓[/] {told} [dim]({seconds:.1f} s)[/]", highlight=False)
+        self._console.print(f"[green]✓[/] {told} [dim]({seconds:.1f} s)[/]")
 
     def warn(self, text: str) -> None:
         """Prints a warning about something that was left out or failed."""
         self.warnings.append(text)
-        self._console.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+        self._console.print(f"[yellow]![/] {escape(text)}", soft_wrap=True)
 
 
 Show = Callable[[ProgressEvent], None]
