@@ -1,6 +1,6 @@
 """Server-sent events: what happens on the way to an answer, then the answer.
 
-``stream_answer`` sends the events of ``quorumsql.contract.events``. ``event: answer`` contains the
+``render_events`` makes the events of ``quorumsql.contract.events``. ``event: answer`` contains the
 same body as without a stream, ``event: problem`` a problem document instead of it. A comment line
 every two seconds shows that the service is alive. An invalid request is answered with its HTTP
 status, as without a stream.
@@ -66,13 +66,11 @@ class EventStream(Response):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def stream_answer(work: Work[Parts]) -> EventStream:
-    """The events of the contract; ``work`` returns the body of the answer."""
-    return EventStream(work, _render_events)
+async def render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> AsyncIterator[Parts]:
+    """The events of the contract; the task returns the body of the answer.
 
-
-async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> AsyncIterator[Parts]:
-    """What is sent until the task has ended. Raises its error if that comes before any event."""
+    Raises the task's error if that comes before any event.
+    """
     is_told = False
     async for event in queue.follow(task, silence_s=SILENCE_S):
         is_told = True

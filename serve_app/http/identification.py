@@ -39,6 +39,7 @@ _FOREIGN = render_problem(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class ProxyIdentifier:
     """For a process without the index: checks what the settings alone can decide.
 
@@ -47,15 +48,14 @@ class ProxyIdentifier:
     the cookie of a sign-in.
     """
 
-    def __init__(self, settings: IdentitySettings) -> None:
-        self._settings = settings
+    settings: IdentitySettings
 
     async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
         """The principal; None if another process decides. Raises Unauthenticated.
 
         The cookie of a sign-in counts where there is no ``authorization``.
         """
-        settings = self._settings
+        settings = self.settings
         if not settings.needs_token:
             return settings.principal()
         if cookie and not authorization:

@@ -21,7 +21,7 @@ from quorumsql.contract.answers import (
 )
 from quorumsql.contract.requests import RunRequest
 from serve_app.http.disconnection import run_while_connected
-from serve_app.http.event_stream import EVENT_STREAM, stream_answer
+from serve_app.http.event_stream import EVENT_STREAM, EventStream, render_events
 from serve_app.http.formats import (
     JSON,
     MEDIA_TYPES,
@@ -85,7 +85,7 @@ def build_question_router(service: QueryService) -> APIRouter:
             return await run_in_results_thread(_render, answer, trace=body.trace)
 
         if media_type == EVENT_STREAM:
-            return stream_answer(work)
+            return EventStream(work, render_events)
         content = await run_while_connected(request.receive, work())
         return PartsResponse(content, media_type, {})
 

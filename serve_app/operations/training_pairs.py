@@ -25,7 +25,8 @@ from nl2sql.protocols import Engine
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case, name_ctes
 from nl2sql.types import Message, Question
-from serve_app.composition.local import LocalParts, open_parts
+from serve_app.composition.local import open_parts
+from serve_app.composition.stages import CpuStages
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.variants import override
 from serve_app.reporting import Reporter
@@ -56,14 +57,16 @@ async def export_pairs(
     wanted = [each for each in benchmark.examples if each.database not in ready.benchmark.missing]
     slots = asyncio.Semaphore(_CONCURRENCY)
     async with open_parts(ready.wiring, reporter, engine=engine) as parts:
-        writer = _PairWriter(parts)
+        # A prompt must not contain its own answer as an example.
+        settings = override(ready.wiring.settings, ["retrieval.same_question=false"])
+        stages, builder = parts.build_stages(settings), PromptBuilder(parts.engine, settings)
         with reporter.step("Writing prompts") as progress:
             done = 0
 
             async def write(example: Example) -> Pair | None:
                 nonlocal done
                 async with slots:
-                    pair = await writer.write(example)
+                    pair = await _build_pair(example, stages, builder, settings)
                 done += 1
                 progress.update(done, len(wanted))
                 return pair
@@ -84,32 +87,25 @@ def _write_lines(file: Path, pairs: Iterable[Pair]) -> None:
     fresh.replace(file)
 
 
-class _PairWriter:
-    def __init__(self, parts: LocalParts) -> None:
-        # A prompt must not contain its own answer as an example.
-        settings = override(parts.wiring.settings, ["retrieval.same_question=false"])
-        self._stages = parts.build_stages(settings)
-        self._builder = PromptBuilder(parts.engine, settings)
-        self._principal = settings.identity.principal()
-
-    async def write(self, example: Example) -> Pair | None:
-        """The pair; None if the query reads what the prompt does not show."""
-        question = Question(
-            example.question, example.database, self._principal, k=1, seed=0, max_rows=1
-        )
-        _, context = await self._stages.retriever.retrieve(question)
-        tables = [hit.table for hit in context.tables]
-        sql = example.golds[0].strip().rstrip(";")
-        if not _reads_only(sql, tables, context.dialect):
-            return None
-        plan = await self._stages.planner.plan(question, context)
-        prompt, _ = await self._builder.build(question, context, plan, "standard")
-        answer = Message("assistant", f"{ANSWER_START}{sql}\n{ANSWER_END}")
-        return {
-            "id": example.id,
-            "database": example.database,
-            "messages": [asdict(message) for message in (*prompt.messages, answer)],
-        }
+async def _build_pair(
+    example: Example, stages: CpuStages, builder: PromptBuilder, settings: Settings
+) -> Pair | None:
+    """The pair; None if the query reads what the prompt does not show."""
+    principal = settings.identity.principal()
+    question = Question(example.question, example.database, principal, k=1, seed=0, max_rows=1)
+    _, context = await stages.retriever.retrieve(question)
+    tables = [hit.table for hit in context.tables]
+    sql = example.golds[0].strip().rstrip(";")
+    if not _reads_only(sql, tables, context.dialect):
+        return None
+    plan = await stages.planner.plan(question, context)
+    prompt, _ = await builder.build(question, context, plan, "standard")
+    answer = Message("assistant", f"{ANSWER_START}{sql}\n{ANSWER_END}")
+    return {
+        "id": example.id,
+        "database": example.database,
+        "messages": [asdict(message) for message in (*prompt.messages, answer)],
+    }
 
 
 def _reads_only(sql: str, shown: Iterable[Table], dialect: str) -> bool:

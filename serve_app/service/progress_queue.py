@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from nl2sql.answers import QuestionEvent
-from nl2sql.concurrency import running
 from nl2sql.types import Progress
 
 # People read no faster than this.
@@ -34,10 +33,13 @@ class ProgressQueue:
     ) -> AsyncIterator[QuestionEvent | None]:
         """Yields events until ``work`` has ended; None after each ``silence_s`` without any."""
         while not work.done():
-            async with running(self._changed.wait()) as change:
+            change = asyncio.ensure_future(self._changed.wait())
+            try:
                 await asyncio.wait(
                     {work, change}, timeout=silence_s, return_when=asyncio.FIRST_COMPLETED
                 )
+            finally:
+                change.cancel()
             if not self._waiting and not work.done():
                 yield None
                 continue

@@ -6,6 +6,7 @@ are answers in words, not errors.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -16,11 +17,12 @@ from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
 from retrieval.conversations import MOST_TURNS
 from serve_app.http.disconnection import run_while_connected
+from serve_app.http.event_stream import EventStream
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import answer_task, find_session, read_question, read_turns
 from serve_app.http.openai.requests import ChatRequest
 from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_model, count_usage
-from serve_app.http.openai.stream import Reply, stream_completion
+from serve_app.http.openai.stream import Reply, render_chunks
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.route_parts import ERRORS, TOO_LARGE, Caller, Responses
 from serve_app.service.query_service import QueryService
@@ -83,7 +85,8 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
                 # What is refused has a status of its own, which a stream that has begun has not.
                 service.check(query, principal)
             includes_usage = bool(body.stream_options and body.stream_options.include_usage)
-            return stream_completion(completion, work, includes_usage=includes_usage)
+            render = partial(render_chunks, completion=completion, includes_usage=includes_usage)
+            return EventStream(work, render)
         return AnyTextJSONResponse(
             completion.build_whole(*await run_while_connected(request.receive, work()))
         )

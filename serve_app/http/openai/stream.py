@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
 from typing import Any
 
 from nl2sql.types import Progress
 from serve_app.http.disconnection import ClientGone
-from serve_app.http.event_stream import SILENCE_S, EventStream, Work
+from serve_app.http.event_stream import SILENCE_S
 from serve_app.http.openai.responses import Completion, build_error
 from serve_app.http.problems import describe_error
 from serve_app.http.responses import Parts, render_json
@@ -26,16 +25,10 @@ Reply = tuple[str, dict[str, int]]
 """The content of a completion, and the tokens used."""
 
 
-def stream_completion(
-    completion: Completion, work: Work[Reply], *, includes_usage: bool
-) -> EventStream:
-    """The chunks of what ``work`` returns."""
-    return EventStream(work, partial(_render, completion, includes_usage=includes_usage))
-
-
-async def _render(
-    completion: Completion, queue: ProgressQueue, task: asyncio.Task[Reply], *, includes_usage: bool
+async def render_chunks(
+    queue: ProgressQueue, task: asyncio.Task[Reply], *, completion: Completion, includes_usage: bool
 ) -> AsyncIterator[Parts]:
+    """The chunks of what the task returns."""
     yield _write(completion.build_chunk({"role": "assistant", "content": ""}))
     said = ""
     try:

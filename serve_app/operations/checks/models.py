@@ -12,7 +12,6 @@ import psutil
 
 from generation.engines.choice import INSTALL_VLLM, choose_engine
 from nl2sql.concurrency import closing
-from nl2sql.settings import ModelSettings
 from nl2sql.types import Contents
 from quorumsql.loopback import is_on_loopback
 from retrieval.embedding.embedder import DEFAULT_MODEL
@@ -64,7 +63,8 @@ def check_server(settings: Settings) -> Iterator[Check]:
         yield Check(name, "failed", problem, "Is it up, and are the keys under `model` right?")
     else:
         yield Check(name, "ok", f"has {model.name}")
-    yield check_sent_data(model)
+    where = urlsplit(model.base_url).hostname or "Anthropic's server"
+    yield Check("data for the model", "ok", f"{where} gets {_SENT[model.sends]}")
     if model.base_url.startswith("http:") and not is_on_loopback(model.base_url):
         yield Check(
             "connection to the model",
@@ -72,12 +72,6 @@ def check_server(settings: Settings) -> Iterator[Check]:
             "prompts are sent unencrypted to another machine",
             "Use https, or a private network.",
         )
-
-
-def check_sent_data(model: ModelSettings) -> Check:
-    """Says which data is sent to the model's server."""
-    where = urlsplit(model.base_url).hostname or "Anthropic's server"
-    return Check("data for the model", "ok", f"{where} gets {_SENT[model.sends]}")
 
 
 def check_weights(settings: Settings) -> Check:
