@@ -11,7 +11,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import filelock
@@ -70,11 +70,16 @@ def run_job(
     if Ray fails, and then the job can be continued.
     """
     reader = ProgressReader(job)
-    with _lock(job):
-        if job.list_open_blocks():
-            plan = WorkerPlan(settings, job, url, questions_at_once)
-            with start_ray(workers * _WORKER_CPUS), _followed(reader, follow, interval_s):
-                _run(plan, workers)
+    # A second run is kept away if the folder is on this machine.
+    folder = (job.output / "_batch").local_path
+    try:
+        with filelock.FileLock(f"{folder}/lock", timeout=0) if folder else nullcontext():
+            if job.list_open_blocks():
+                plan = WorkerPlan(settings, job, url, questions_at_once)
+                with start_ray(workers * _WORKER_CPUS), _followed(reader, follow, interval_s):
+                    _run(plan, workers)
+    except filelock.Timeout as error:
+        raise SettingsError(f"{job.output.path} is in use by another run of this job.") from error
     progress = reader.read()
     follow(progress)
     return progress
@@ -108,29 +113,31 @@ def start_ray(needed_cpus: float) -> Iterator[None]:
 
 
 def _run(plan: WorkerPlan, workers: int) -> None:
-    with _quiet():
-        blocks = plan.job.list_open_blocks()
-        # The workers read the questions, so that Ray needs no processes but theirs.
-        numbers = ray.data.from_numpy([np.array([number]) for number in blocks])
-        answered = numbers.map_batches(
-            AnswerQuestions,
-            fn_constructor_args=(plan,),
-            batch_size=None,
-            num_cpus=_WORKER_CPUS,
-            compute=ActorPoolStrategy(
-                size=workers,
-                max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
-                max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE + _BLOCKS_AHEAD,
-                enable_true_multi_threading=True,
-            ),
-        )
-        answered.set_name("quorumsql-batch")
-        try:
-            answered.materialize()
-        except QuorumError:
-            raise
-        except Exception as error:  # whatever Ray raises, complete results are kept
-            raise find_cause(error) from error
+    # Ray Data writes on the terminal otherwise.
+    DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    blocks = plan.job.list_open_blocks()
+    # The workers read the questions, so that Ray needs no processes but theirs.
+    numbers = ray.data.from_numpy([np.array([number]) for number in blocks])
+    answered = numbers.map_batches(
+        AnswerQuestions,
+        fn_constructor_args=(plan,),
+        batch_size=None,
+        num_cpus=_WORKER_CPUS,
+        compute=ActorPoolStrategy(
+            size=workers,
+            max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
+            max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE + _BLOCKS_AHEAD,
+            enable_true_multi_threading=True,
+        ),
+    )
+    answered.set_name("quorumsql-batch")
+    try:
+        answered.materialize()
+    except QuorumError:
+        raise
+    except Exception as error:  # whatever Ray raises, complete results are kept
+        raise find_cause(error) from error
 
 
 def find_cause(error: BaseException) -> QuorumError:
@@ -150,22 +157,6 @@ def find_cause(error: BaseException) -> QuorumError:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps Ray Data from writing on the terminal until the block ends."""
-    context = DataContext.get_current()
-    bars = context.enable_progress_bars
-    logger = logging.getLogger("ray.data")
-    level = logger.level
-    context.enable_progress_bars = False
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        context.enable_progress_bars = bars
-        logger.setLevel(level)
-
-
-@contextmanager
 def _followed(reader: ProgressReader, follow: Follow, interval_s: float) -> Iterator[None]:
     """Calls ``follow`` every ``interval_s`` until the block ends."""
     ended = threading.Event()
@@ -182,21 +173,3 @@ def _followed(reader: ProgressReader, follow: Follow, interval_s: float) -> Iter
     finally:
         ended.set()
         thread.join()
-
-
-@contextmanager
-def _lock(job: Job) -> Iterator[None]:
-    """Keeps a second run of the job away, if its folder is on this machine."""
-    folder = (job.output / "_batch").local_path
-    if not folder:
-        yield
-        return
-    lock = filelock.FileLock(f"{folder}/lock")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout as error:
-        raise SettingsError(f"{job.output.path} is in use by another run of this job.") from error
-    try:
-        yield
-    finally:
-        lock.release()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Literal
 
 import typer
 from pydantic import TypeAdapter, ValidationError
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from nl2sql import types
 from nl2sql.errors import SettingsError
 from quorumsql.client import Client, connect
 from quorumsql.contract import QueryRequest, QueryResponse
+from quorumsql.contract.events import ProgressEvent, StageEvent
 from quorumsql.contract.model import CandidateCount
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import TerminalReporter, show_progress
+from serve_app.cli.terminal import ERRORS, TerminalReporter
 from serve_app.operations.background import service_url
+from serve_app.service.stage_words import describe_stage
 
 DatabaseOption = Annotated[str | None, typer.Option(help="The database of the question.")]
 UrlOption = Annotated[str, typer.Option(help="URL of the service; default: as configured.")]
@@ -54,29 +56,39 @@ def read_count(text: str | None) -> CandidateCount | None:
     return count
 
 
-@contextmanager
 def open_client(
     cli: CliContext, database: str | None, *, url: str, principal: str, in_process: bool
-) -> Iterator[Client]:
-    """Answers questions about ``database`` until the block ends.
-
-    Raises SettingsError, ModelError, Unavailable.
-    """
+) -> Client:
+    """Answers questions about ``database``. Raises SettingsError, ModelError, Unavailable."""
     name = cli.settings.source_database(database)
     if in_process:
         # Imported here, because it takes seconds and a client of the service does not need it.
         from serve_app.in_process import open_async_client
 
-        opening = open_async_client(cli.settings, principal, [name], TerminalReporter())
-        client = Client(opening)
-    else:
-        token = cli.settings.identity.read_token(principal) if principal else ""
-        client = connect(url or service_url(cli.settings), token)
-    with client:
-        yield client
+        return Client(open_async_client(cli.settings, principal, [name], TerminalReporter()))
+    token = cli.settings.identity.read_token(principal) if principal else ""
+    return connect(url or service_url(cli.settings), token)
 
 
 def ask_showing_progress(client: Client, request: QueryRequest) -> QueryResponse:
-    """Asks, and shows on the terminal how far the question is. Raises QuorumError."""
-    with show_progress() as show:
+    """Asks, and shows how far the question is on a terminal. Raises QuorumError."""
+    if not ERRORS.is_terminal:
+        return client.ask(request)
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=ERRORS,
+        transient=True,
+        # It may wait for minutes while the model uses all cores.
+        refresh_per_second=4,
+    )
+    task = bar.add_task("asking", total=None)
+
+    def show(event: ProgressEvent) -> None:
+        if isinstance(event, StageEvent):
+            progress = types.Progress(**event.model_dump(exclude={"event"}))
+            bar.update(task, description=describe_stage(progress))
+
+    with bar:
         return client.ask(request, show=show)

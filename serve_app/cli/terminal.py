@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.markup import escape
@@ -17,10 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from nl2sql.types import Progress as Asked
-from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.cli.safe_text import SafeConsole
-from serve_app.service.stage_words import describe_stage
 
 CONSOLE = SafeConsole(emoji=False, highlight=False)
 ERRORS = SafeConsole(emoji=False, highlight=False, stderr=True)
@@ -65,39 +62,6 @@ class TerminalReporter:
         """Prints a warning about something that was left out or failed."""
         self.warnings.append(text)
         self._console.print(f"[yellow]![/] {escape(text)}", soft_wrap=True)
-
-
-Show = Callable[[ProgressEvent], None]
-
-
-@contextmanager
-def show_progress() -> Iterator[Show]:
-    """Hands out what shows how far a question is, on a line of its own, until the block ends.
-
-    Shows nothing if standard error is not a terminal.
-    """
-    if not ERRORS.is_terminal:
-        yield lambda _: None
-        return
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=ERRORS,
-        transient=True,
-        # It may wait for minutes while the model uses all cores.
-        refresh_per_second=4,
-    )
-    task = progress.add_task("asking", total=None)
-    with progress:
-
-        def show(event: ProgressEvent) -> None:
-            if isinstance(event, StageEvent):
-                progress.update(
-                    task, description=describe_stage(Asked(**event.model_dump(exclude={"event"})))
-                )
-
-        yield show
 
 
 class TerminalStep:

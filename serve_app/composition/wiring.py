@@ -52,10 +52,6 @@ class Wiring:
         settings = self.settings.databases[database]
         return self._resolve(settings.indexer or settings.reader, database, INDEXER)
 
-    def index_url(self) -> str:
-        """The URL of the index. Raises SettingsError."""
-        return self._resolve(self.settings.index.connection, INDEX_DATABASE, INDEXER)
-
     def _resolve(self, connection: ConnectionSettings, database: str, role: str) -> str:
         if connection.is_embedded:
             return build_embedded_url(
@@ -76,8 +72,8 @@ class Wiring:
     # -- stages --------------------------------------------------------------------------------
 
     def build_index_store(self) -> IndexStore:
-        """The index."""
-        return IndexStore(self.index_url())
+        """The index. Raises SettingsError."""
+        return IndexStore(self._resolve(self.settings.index.connection, INDEX_DATABASE, INDEXER))
 
     def build_conversations(self, store: IndexStore, guard: Guard) -> GuardedConversations:
         """The stored conversations, over the shared index."""

@@ -32,7 +32,6 @@ from serve_app.reporting import Reporter, StepProgress
 class IndexReport:
     """The result of a run; ``notes`` say in words what it did."""
 
-    database: str
     tables: int
     columns: int
     embedded: int
@@ -109,7 +108,6 @@ async def index_database(
         f"{anew:,} examples embedded anew" if anew else "",
     )
     return IndexReport(
-        database,
         len(catalog.tables),
         sum(len(table.columns) for table in catalog.tables),
         embedded or 0,

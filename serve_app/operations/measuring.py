@@ -25,7 +25,7 @@ from evaluation.runs.kept_samples import KeptSamples
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, run_questions
-from nl2sql.protocols import Engine
+from nl2sql.protocols import Answerer, Engine
 from nl2sql.types import Question
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
@@ -33,7 +33,6 @@ from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.variants import Variant, override
 from serve_app.reporting import Reporter
 from serve_app.service.rendering import build_response
-from serve_app.settings import Settings
 
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -175,9 +174,12 @@ def _build_system(parts: LocalParts, variant: Variant) -> Ask:
     # on the speed of the machine.
     changes = ("retrieval.same_question=false", "limits.sampling_timeout_ms=0")
     settings = override(variant.settings, changes)
-    pipeline = (
-        _build_baseline(parts, settings) if variant.baseline else parts.build_pipeline(settings)
-    )
+    pipeline: Answerer = parts.build_pipeline(settings)
+    if variant.baseline:
+        guard, sends = parts.wiring.build_guard(parts.store), settings.model.sends
+        pipeline = PlainBaseline(
+            parts.engine, parts.store, guard, parts.executor, settings.sampling, sends
+        )
 
     async def ask(question: Question) -> SystemResponse:
         answer = await pipeline.answer(question)
@@ -192,10 +194,3 @@ def _build_system(parts: LocalParts, variant: Variant) -> Ask:
         )
 
     return ask
-
-
-def _build_baseline(parts: LocalParts, settings: Settings) -> PlainBaseline:
-    """The plain baseline on the same engine."""
-    guard = parts.wiring.build_guard(parts.store)
-    sends = settings.model.sends
-    return PlainBaseline(parts.engine, parts.store, guard, parts.executor, settings.sampling, sends)

@@ -5,8 +5,9 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -66,14 +67,17 @@ class ReviewService:
             names = (self.settings.database_name(database, principal),)
 
         async with self.accounting.note("list_feedback", principal, database or ""):
-            entries, following = await self._find(
+            read = partial(
+                self.store.list_worst,
                 names,
                 principal,
+                owner=identify_owner(principal),
+                days=self.settings.sessions.history_days,
                 is_right=verdict == "right",
                 is_done=state == "done",
-                after=after,
                 most=most,
             )
+            entries, following = await self._find(read, principal, after, most)
             sources = await self._find_sources(entries, principal)
         # One job for each: between them the thread reads the queries of other requests.
         rendered = [
@@ -107,15 +111,13 @@ class ReviewService:
         Raises NotFound for any other.
         """
         async with self.accounting.note(f"withdraw_feedback: {id_}", principal):
-            note = await self.store.find(id_) if _is_id(id_) else None
-            if note is None:
-                raise _build_missing()
+            note = await self._load(id_)
             # A name alone is not a person: somebody with other rights may bear it later.
             given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
             if not given:
                 if not may_review(self.settings, principal):
                     raise _build_missing()
-                await self._find_shown(id_, principal)
+                await self._check_shown(note, principal)
             await self.taker.withdraw(note)
 
     async def find(self, id_: str, principal: Principal) -> FeedbackNote:
@@ -125,29 +127,17 @@ class ReviewService:
 
     async def _find(
         self,
-        names: tuple[str, ...],
+        read: Callable[..., Awaitable[list[FeedbackNote]]],
         principal: Principal,
-        *,
-        is_right: bool,
-        is_done: bool,
         after: str,
         most: int,
     ) -> tuple[list[FeedbackNote], str]:
         """The entries of a page, and the cursor of the next one."""
         shown: list[FeedbackNote] = []
-        before, read = read_cursor(after, _SORT_KEY), 0
-        while read < _MOST_READ:
-            found = await self.store.list_worst(
-                names,
-                principal,
-                owner=identify_owner(principal),
-                days=self.settings.sessions.history_days,
-                is_right=is_right,
-                is_done=is_done,
-                before=before,
-                most=most,
-            )
-            read += len(found)
+        before, count = read_cursor(after, _SORT_KEY), 0
+        while count < _MOST_READ:
+            found = await read(before=before)
+            count += len(found)
             for entry, passes in zip(found, await self._judge(found, principal), strict=True):
                 before = (entry.gravity, entry.given_at, entry.id)
                 if passes:
@@ -184,12 +174,22 @@ class ReviewService:
 
     async def _find_shown(self, id_: str, reviewer: Principal) -> FeedbackNote:
         """The entry, if the reviewer may run its queries. Raises NotFound."""
-        found = await self.store.find(id_) if _is_id(id_) else None
-        if found is None or found.database not in self.settings.database_names(reviewer):
-            raise _build_missing()
-        if not (await self._judge([found], reviewer))[0]:
-            raise _build_missing()
+        found = await self._load(id_)
+        await self._check_shown(found, reviewer)
         return found
+
+    async def _load(self, id_: str) -> FeedbackNote:
+        is_id = len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
+        note = await self.store.find(id_) if is_id else None
+        if note is None:
+            raise _build_missing()
+        return note
+
+    async def _check_shown(self, note: FeedbackNote, reviewer: Principal) -> None:
+        if note.database not in self.settings.database_names(reviewer):
+            raise _build_missing()
+        if not all(await self._judge([note], reviewer)):
+            raise _build_missing()
 
     def _check_right(self, principal: Principal) -> None:
         if not may_review(self.settings, principal):
@@ -208,10 +208,6 @@ class ReviewService:
 
 def _build_missing() -> NotFound:
     return NotFound("There is no such feedback.", field="id")
-
-
-def _is_id(id_: str) -> bool:
-    return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
 
 
 def _write(entry: FeedbackNote) -> str:
