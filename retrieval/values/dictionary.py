@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
@@ -59,29 +58,20 @@ class ValueDictionary:
     def __init__(self, columns: Sequence[ValueColumn]) -> None:
         self._columns = tuple(columns)
         self._by_name = {column.qualified: column.values for column in columns}
-        numbers: dict[str, int] = {}
-        texts, owners, aliases = array("q"), array("q"), array("b")
-        values: list[str] = []
+        # Folded text, number of the column, value, and whether the text is an alias.
+        meant: list[tuple[str, int, str, bool]] = []
         for owner, column in enumerate(self._columns):
-            meant = [(value, value, 0) for value in column.values]
-            meant += [(words, value, 1) for words, value in column.aliases.items()]
-            for words, value, is_alias in meant:
-                if folded := fold_text(words):
-                    texts.append(numbers.setdefault(folded, len(numbers)))
-                    owners.append(owner)
-                    values.append(value)
-                    aliases.append(is_alias)
+            meant += ((fold_text(value), owner, value, False) for value in column.values)
+            meant += ((fold_text(words), owner, of, True) for words, of in column.aliases.items())
         # Sorted, so that texts with a common beginning are adjacent.
-        self._texts = sorted(numbers)
-        self._places = {text: at for at, text in enumerate(self._texts)}
-        place = np.empty(len(numbers), dtype=np.int64)
-        place[[numbers[text] for text in self._texts]] = np.arange(len(numbers))
-        found = place[np.frombuffer(texts, dtype=np.int64)]
-        order = np.argsort(found, kind="stable")
-        self._starts = np.searchsorted(found[order], np.arange(len(numbers) + 1))
-        self._owners = np.frombuffer(owners, dtype=np.int64)[order].astype(np.int32)
-        self._aliases = np.frombuffer(aliases, dtype=np.int8)[order]
-        self._values = [values[at] for at in order]
+        self._meant = sorted((each for each in meant if each[0]), key=itemgetter(0))
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        for at, (text, *_) in enumerate(self._meant):
+            if not self._texts or text != self._texts[-1]:
+                self._texts.append(text)
+                self._starts.append(at)
+        self._starts.append(len(self._meant))
         self._squeezed = [text.replace(" ", "") for text in self._texts]
 
     def values_of(self, qualified: str) -> tuple[str, ...]:
@@ -90,8 +80,9 @@ class ValueDictionary:
 
     def find_exact(self, phrase: ValuePhrase) -> list[FoundValue]:
         """Values with these words, in any spelling; score 1, or less for an alias."""
-        at = self._places.get(phrase.folded)
-        return [] if at is None else self._read(phrase, at, 1.0, is_exact=True)
+        at = bisect_left(self._texts, phrase.folded)
+        is_there = self._texts[at : at + 1] == [phrase.folded]
+        return self._read(phrase, at, 1.0, is_exact=True) if is_there else []
 
     def find_similar(self, phrase: ValuePhrase) -> list[FoundValue]:
         """Values with nearly these letters; the first letter and all digits must be equal."""
@@ -140,15 +131,11 @@ class ValueDictionary:
         self, phrase: ValuePhrase, at: int, score: float, *, is_exact: bool = False
     ) -> list[FoundValue]:
         """The values of the text at that place; aliases only for an exact match."""
+        alias_score = round(score * ALIAS_SCORE, 3)
         return [
-            FoundValue(
-                phrase,
-                self._columns[self._owners[number]],
-                self._values[number],
-                round(score * ALIAS_SCORE, 3) if self._aliases[number] else score,
-            )
-            for number in range(self._starts[at], self._starts[at + 1])
-            if is_exact or not self._aliases[number]
+            FoundValue(phrase, self._columns[owner], value, alias_score if is_alias else score)
+            for _, owner, value, is_alias in self._meant[self._starts[at] : self._starts[at + 1]]
+            if is_exact or not is_alias
         ]
 
 
