@@ -29,12 +29,9 @@ from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, expand_name, expan
 
 _ANY: frozenset[str] = frozenset()
 # Types that hold yes or no in databases without a boolean type, of the kind "short", too.
-_SHORT_TYPES = frozenset(
-    (
-        *(exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR, exp.DType.VARCHAR),
-        *(exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIT),
-    )
-)
+_SHORT_TYPES = {
+    exp.DType[name] for name in "CHAR NCHAR BPCHAR VARCHAR SMALLINT TINYINT BIT".split()
+}
 
 
 # The words of a name that a rule reads.

@@ -45,14 +45,13 @@ _MEMORY = "512MB"
 # The head of a lambda after its bracket.
 _LAMBDA = re.compile(r"(?<=\()lambda [\w\", ]+:(?!:)")
 
+# Tables, and views with their statements.
 _TABLES = f"""
-SELECT schema_name, table_name, coalesce(comment, '') FROM duckdb_tables()
- WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, table_name
-"""
-
-_VIEWS = f"""
+SELECT schema_name, table_name, coalesce(comment, ''), NULL FROM duckdb_tables()
+ WHERE database_name = '{ATTACHED}' AND NOT internal
+ UNION ALL
 SELECT schema_name, view_name, coalesce(comment, ''), coalesce(sql, '') FROM duckdb_views()
- WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, view_name
+ WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY 1, 2
 """
 
 _COLUMNS = f"""
@@ -195,22 +194,18 @@ def _read_schema(
         for schema, table, kind, _, own, *_ in constraints
         if kind == "PRIMARY KEY"
     }
-    tables = [
-        Table(
-            schema,
-            name,
-            tuple(columns[schema, name]),
-            primary.get((schema, name), ()),
-            _clean(comment),
-        )
-        for schema, name, comment in connection.execute(_TABLES).fetchall()
-    ]
-    views = connection.execute(_VIEWS).fetchall()
-    named = (*tables, *(Table(schema, name, ()) for schema, name, *_ in views))
-    known = Catalog("", named, dialect="duckdb")
+    listed = connection.execute(_TABLES).fetchall()
+    named = (Table(schema, name, ()) for schema, name, *_ in listed)
+    known = Catalog("", tuple(named), dialect="duckdb")
+    tables: list[Table] = []
     broken = {}
-    for schema, name, comment, sql in views:
-        comments = {column.name: column.comment for column in columns[schema, name]}
+    for schema, name, comment, sql in listed:
+        own = columns[schema, name]
+        if sql is None:
+            key = primary.get((schema, name), ())
+            tables.append(Table(schema, name, tuple(own), key, _clean(comment)))
+            continue
+        comments = {column.name: column.comment for column in own}
         try:
             found = _read_view_columns(connection, schema, name, comments)
         except duckdb.Error as error:
@@ -229,7 +224,7 @@ def _read_schema(
         for schema, table, kind, name, own, target, theirs in constraints
         if kind == "FOREIGN KEY"
     ]
-    return sorted(tables, key=lambda table: (table.schema, table.name)), keys, broken
+    return tables, keys, broken
 
 
 def _read_view_columns(
