@@ -120,11 +120,9 @@ class FeedbackRecorder:
     async def _remove(self, note: FeedbackNote, sql: str, *, by_all: bool = False) -> bool:
         """Removes what the sender, or everybody with this access, gave; false if that is none."""
         form = await self._read_form(note.database, sql)
-        given_by = None if by_all else note.given_by
-        question, access = note.question, note.access
-        return bool(
-            await self._examples.remove_feedback(note.database, question, form, access, given_by)
-        )
+        whose = (note.access, None if by_all else note.given_by)
+        removed = self._examples.remove_feedback(note.database, note.question, form, *whose)
+        return await removed > 0
 
     async def _read_form(self, database: str, sql: str) -> str:
         """``read_form``; empty for a database that is no more."""

@@ -194,19 +194,15 @@ class SearchSpaces:
         name = visible.database
         held = self._held.get(name)
         if held is None or visible not in held[1]:
-            index = await self._load(name)
+            index = await self._store.load(name)
+            if index.head.embedder != self._embedder.name:
+                raise IndexUnavailable(
+                    f"The index of {name!r} was made with the embedder {index.head.embedder!r}, "
+                    f"the service uses {self._embedder.name!r}.",
+                    hint=f"Run `quorumsql index build {name}` again.",
+                )
             held = self._held.get(name)
             if held is None or held[0] is not index:
                 build = partial(build_space, index=index, embedder=self._embedder)
                 held = self._held[name] = (index, PerCatalog(build, most=_MOST_SPACES))
         return await held[1].load(visible)
-
-    async def _load(self, database: str) -> IndexedDatabase:
-        index = await self._store.load(database)
-        if index.head.embedder != self._embedder.name:
-            raise IndexUnavailable(
-                f"The index of {database!r} was made with the embedder {index.head.embedder!r}, "
-                f"the service uses {self._embedder.name!r}.",
-                hint=f"Run `quorumsql index build {database}` again.",
-            )
-        return index
