@@ -158,7 +158,7 @@ class Pipeline:
                 attempts += tried
                 report(ranking)
 
-        if self.derives and ranking.winner is not None and not deadline.has_passed:
+        if self.derives and ranking.winner is not None:
             async with clock.time("derive"):
                 derived = await derive(stages, question, context, plan, ranking)
             if derived is not ranking:
