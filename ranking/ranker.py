@@ -157,12 +157,12 @@ class CandidateRanker:
                 confidence, remarks = 0.0, [_TIMELESS]
             elif isinstance(winner.verdict, GuardedQuery) and not winner.verdict.tables:
                 confidence, remarks = 0.0, [_TABLELESS]
+            elif _hides_groups(winner):
+                confidence, remarks = 0.0, [_UNNAMED]
             elif errors := list_errors(winner):
                 confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):
                 confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_PARTIAL]
-            elif _hides_groups(winner):
-                confidence, remarks = min(confidence, _MOST_IF_PARTIAL), [_UNNAMED]
             elif notes.is_doubtful:
                 confidence = min(confidence, _MOST_IF_PARTIAL)
         remarks += [*filter(None, (unreadable,)), *_list_rule_notes(ranking)]
