@@ -11,6 +11,7 @@ from nl2sql.results.json_values import describe_unreadable
 from nl2sql.settings import StageSettings
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
+    NOT_PERMITTED,
     Assessment,
     Candidate,
     Diagnostic,
@@ -23,6 +24,7 @@ from nl2sql.types import (
     Ranking,
     ResultSet,
     SchemaContext,
+    Violation,
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
@@ -58,6 +60,7 @@ _PARTIAL = (
     "The question seems to ask for several things, of which this is one. Ask for each by itself."
 )
 _UNNAMED = "The result does not show to which group each row belongs."
+_DENIED = "Most candidates read what you may not read; this one reads something else instead."
 # What answers a part of the question, or may show any row, is not called probably right.
 _MOST_IF_PARTIAL = 0.65
 # The lowest threshold: an answer that nothing supports is not given.
@@ -159,6 +162,8 @@ class CandidateRanker:
                 confidence, remarks = 0.0, [_TABLELESS]
             elif _hides_groups(winner):
                 confidence, remarks = 0.0, [_UNNAMED]
+            elif _count_denied(ranking) > winner.votes:
+                confidence, remarks = 0.0, [_DENIED]
             elif errors := list_errors(winner):
                 confidence, remarks = 0.0, errors
             elif answers_part(question.english, query):
@@ -209,6 +214,15 @@ def _hides_groups(assessment: Assessment) -> bool:
     """Whether it has figures of several groups, and nothing says which group has which."""
     is_unshown = any(term.name == "groups_unshown" for term in assessment.score.terms)
     return is_unshown and assessment.result is not None and len(assessment.result.rows) > 1
+
+
+def _count_denied(ranking: Ranking) -> int:
+    """The samples that read what the principal may not read."""
+    return sum(
+        each.candidate.samples
+        for each in ranking.assessments
+        if isinstance(each.verdict, Violation) and each.verdict.code == NOT_PERMITTED
+    )
 
 
 def _list_rule_notes(ranking: Ranking) -> list[str]:

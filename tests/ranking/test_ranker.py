@@ -319,3 +319,17 @@ async def test_figures_that_do_not_show_their_groups_are_not_sure(rows: int, mos
     ranking = await conclude_alone("Orders by status?", candidate, "sales.orders", rows=rows)
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert len(ranking.notes) == rows - 1
+
+
+@pytest.mark.parametrize(
+    ("code", "samples", "is_sure"),
+    [("not_permitted", 5, False), ("not_permitted", 3, True), ("unknown_table", 5, True)],
+)
+async def test_where_most_samples_were_not_permitted_another_query_is_not_sure(
+    code: str, samples: int, is_sure: bool
+) -> None:
+    denied = build_assessment("c2", samples=samples, verdict=build_violation(code))
+    counted = build_assessment(sql="SELECT count(*) FROM customers", samples=3, rows=[(4,)])
+    concluded = await conclude(FakeExecutor(), counted, denied, samples=8)
+    assert bool(concluded.confidence) == is_sure
+    assert bool(concluded.notes) != is_sure
