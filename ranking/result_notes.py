@@ -29,6 +29,7 @@ from ranking.query import ColumnUse, Query, find_output
 
 _MOST_PROBES = 4
 _MOST_READ = 100_000
+_MOST_CHARS = 100
 # A number so many times as large as all of its column has another unit.
 _MOST_TIMES = 10
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
@@ -94,7 +95,7 @@ async def write_notes(
         for (note, _), found in zip(probes, answers, strict=True):
             if found is not None and found.rows:
                 doubtful = True
-                notes.append(note.replace("…", repr(found.rows[0][0])))
+                notes.append(note.replace("…", repr(str(found.rows[0][0])[:_MOST_CHARS])))
         return Notes(tuple(notes), is_doubtful=doubtful)
     texts = list(dict.fromkeys(list_text_conditions(query)))
     missing = {use for use, _ in texts[:_MOST_PROBES]} - {use for use, _ in texts[_MOST_PROBES:]}

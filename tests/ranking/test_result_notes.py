@@ -174,7 +174,7 @@ async def test_what_an_answer_leaves_out(
     assert list(found.sentences) == notes
 
 
-STATUSES = ["new", "old, new", "Odd | rare", "it's;old", "newest, old", None]
+STATUSES = ["long, " * 40, "new", "old, new", "Odd | rare", "it's;old", "newest, old", None]
 SPAN = """SELECT MIN("status"), MAX("status"), MIN(LENGTH("status")), MAX(LENGTH("status"))"""
 
 
@@ -239,6 +239,7 @@ async def test_a_column_outside_its_group(sql: str, probes: list[str]) -> None:
         ("status = 'new'", "old, new"),
         ("id = (SELECT MAX(id) FROM orders WHERE LOWER(status) = 'odd')", "Odd | rare"),
         ("status = 'it''s'", "it's;old"),
+        ("status = 'long'", f"{'long, ' * 16}long"),
         ("status = 'ol'", ""),
         ("status = 'old, new'", ""),
         ("status = 'Odd | rare' OR status LIKE '%odd%'", ""),
