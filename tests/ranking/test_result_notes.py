@@ -209,8 +209,8 @@ async def test_numbers_and_days_that_are_texts(end: str, span: Row, right: Row) 
     ("sql", "probes"),
     [
         (
-            "SELECT placed AS day, status, COUNT(*) AS n FROM orders GROUP BY 1 HAVING n > 2 OR n = 1"
-            " ORDER BY 3 LIMIT 5",
+            "SELECT placed AS day, status, COUNT(*) AS n FROM orders GROUP BY 1"
+            " HAVING n > 2 OR n = 1 ORDER BY 3 LIMIT 5",
             [
                 "SELECT placed AS day, status, COUNT(*) AS n FROM orders GROUP BY 1"
                 " HAVING (n > 2 OR n = 1) AND COUNT(DISTINCT status) > 1 LIMIT 1"
