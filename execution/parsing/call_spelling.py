@@ -72,7 +72,8 @@ def _take_first_argument(dot: exp.Dot) -> None:
         subject = exp.Dot() if is_schema else exp.Column(this=names[-1], table=table)
     if (
         not isinstance(call, exp.Anonymous)
-        or isinstance(subject, exp.Dot)
+        # Between two dots there is an empty text.
+        or isinstance(subject, exp.Dot | str)
         # sqlglot makes columns before a dot plain names.
         or any(map(is_bare_identifier, subject.find_all(exp.Identifier)))
     ):
