@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -208,6 +209,9 @@ async def test_where_the_leader_fails_in_the_end_the_next_one_leads(
     assert [assessment.candidate.id for assessment in concluded.assessments] == ["c2", "c1"]
     assert concluded.assessments[1].failed
     assert not concluded.quorum
+    if isinstance(failure, Busy):
+        with pytest.raises(Busy):  # without a next one
+            await conclude(FakeExecutor({"slow": [LATE, failure]}), SLOW, samples=4)
 
 
 async def test_a_calibration_makes_the_confidence_and_its_features_are_told() -> None:
@@ -260,12 +264,25 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
-async def conclude_alone(asked: str, candidate: Candidate, *tables: str, rows: int = 1) -> Ranking:
-    """The ranking of one candidate that the calibration alone would call certain."""
+SPAN = """SELECT MIN("status"), MAX("status"), MIN(LENGTH("status")), MAX(LENGTH("status")) \
+FROM "sales"."orders\""""
+
+
+async def conclude_alone(
+    asked: str,
+    candidate: Candidate,
+    *tables: str,
+    rows: Sequence[tuple[object, ...]] = ((809,),),
+    ends: tuple[object, ...] = (),
+) -> Ranking:
+    """The ranking of one candidate that the calibration alone would call certain.
+
+    ``ends`` is what is found of ``orders.status``.
+    """
     question = build_question(text=asked)
     ranker = CandidateRanker(
         FakeGuard(),
-        FakeExecutor({candidate.sql: [build_result(*[(809,)] * rows)]}),
+        FakeExecutor({candidate.sql: [build_result(*rows)], SPAN: [build_result(ends)]}),
         build_settings(),
         Calibration(9.0, (), fewest=1, most=8),
     )
@@ -316,7 +333,9 @@ async def test_what_a_query_leaves_unanswered_is_told_and_lowers_the_confidence(
 @pytest.mark.parametrize(("rows", "most"), [(1, 1.0), (2, 0.0)])
 async def test_figures_that_do_not_show_their_groups_are_not_sure(rows: int, most: float) -> None:
     candidate = build_candidate("SELECT count(*) FROM orders GROUP BY status")
-    ranking = await conclude_alone("Orders by status?", candidate, "sales.orders", rows=rows)
+    ranking = await conclude_alone(
+        "Orders by status?", candidate, "sales.orders", rows=[(809,)] * rows
+    )
     assert ranking.confidence == pytest.approx(most, abs=0.01)
     assert len(ranking.notes) == rows - 1
 
@@ -333,3 +352,15 @@ async def test_where_most_samples_were_not_permitted_another_query_is_not_sure(
     concluded = await conclude(FakeExecutor(), counted, denied, samples=8)
     assert bool(concluded.confidence) == is_sure
     assert bool(concluded.notes) != is_sure
+
+
+@pytest.mark.parametrize("rows", [((1,),), ()], ids=["found", "empty"])
+async def test_what_compares_numbers_as_texts_is_not_called_probably_right(
+    rows: tuple[tuple[int], ...],
+) -> None:
+    candidate = build_candidate("SELECT id FROM orders ORDER BY status LIMIT 1")
+    ranking = await conclude_alone(
+        "Which order?", candidate, "sales.orders", rows=rows, ends=("10,000", "9", 1, 6)
+    )
+    assert ranking.confidence == pytest.approx(0.65)
+    assert "letter by letter" in ranking.notes[0]

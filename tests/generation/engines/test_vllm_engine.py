@@ -136,6 +136,7 @@ async def test_only_an_engine_whose_process_answers_is_healthy(
     played.stands_still = True
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(engine.check_health(), 0.1)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
     played.errored = True
     with pytest.raises(EngineUnavailable):
         await engine.check_health()

@@ -241,6 +241,21 @@ async def test_without_a_winner_the_engines_failure_is_raised() -> None:
 # -- the deadline ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("allowed", "timeout_s", "asked"),
+    [(True, None, True), (True, 0.0, False), (False, None, False)],
+)
+async def test_the_model_repairs_where_it_may_and_the_time_is_not_over(
+    allowed: bool, timeout_s: float | None, asked: bool
+) -> None:
+    repairer = FakeRepairer("", "")
+    ranker = FakeRanker(known(BROKEN), rank(BROKEN, quorum=False))
+    pipeline = build_pipeline(generate(BROKEN), ranker, repairer, sampling_timeout_s=timeout_s)
+    pipeline = replace(pipeline, model_repair=allowed)
+    await pipeline.answer(build_question())
+    assert repairer.may_ask_model == [False, True][: 1 + asked]
+
+
 async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
     generator = FakeGenerator(replace(EARLY, samples=1, wanted=4))
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
