@@ -74,12 +74,12 @@ def link(*tables: str) -> Plan:
 
 def test_an_order_of_rows_names_no_orders() -> None:
     context = build_context()
-    query = read_candidate("SELECT id FROM orders", context)
+    candidate = Candidate("c1", "SELECT id FROM orders")
+    query = read_candidate(candidate.sql, context)
     question = build_question(text="List customers in descending order")
-    told = score_candidate(
-        question, Candidate("c1", ""), query, build_guarded(), None, (), context, Plan()
-    )
-    assert "tables_unnamed" in {term.name for term in told.terms}
+    told = score_candidate(question, candidate, query, build_guarded(), None, (), context, Plan())
+    found = {term.name: term.strength for term in told.terms}
+    assert (found["tables_unnamed"], found["words_unused"]) == (1.0, 1.0)
 
 
 def test_a_finding_is_a_term_under_the_name_of_its_rule() -> None:
