@@ -130,10 +130,7 @@ def _has_words(select: exp.Select) -> bool:
         told <= _TOLD
         and not (distinct and distinct.args.get("on"))
         and all(join.method in ("", "NATURAL") for join in joins)
-        and not any(
-            source.args.get("pivots") or source.args.get("sample")
-            for source in _list_sources(select)
-        )
+        and select.find(exp.Pivot, exp.TableSample) is None
     )
 
 
