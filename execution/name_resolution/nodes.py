@@ -26,7 +26,7 @@ SELECT_ARGS = frozenset(
 )
 SET_ARGS = frozenset("with_ this expression distinct order limit offset by_name".split())
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
-TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
+TABLE_ARGS = frozenset("this db catalog alias ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
 # More columns than real queries have. Nested stars (SELECT *, *) double them at each subquery.
 _MOST_OUTPUTS = 2000

@@ -65,6 +65,16 @@ class SourceFinder:
 
         Raises Unresolved.
         """
+        # Those in the same parentheses, of which it is the first: they are not part of it.
+        joins = node.args.pop("joins", None) or ()
+        columns = self._add_first(node, scope, ctes)
+        node.set("joins", joins or None)
+        columns = self.add_joins(columns, joins, scope, ctes)
+        for join in joins:
+            self.resolve_join(join, scope, ctes)
+        return columns
+
+    def _add_first(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if isinstance(node, exp.Table):
             return self._add_table(node, scope, ctes)
         if isinstance(node, exp.Subquery):
@@ -84,19 +94,13 @@ class SourceFinder:
     def _add_table(self, node: exp.Table, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         check_args(node, TABLE_ARGS)
         self.found.seen.add(id(node))
-        joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             # What it names is around it, as with a subquery.
             self.walk.resolve_within(node.this, Scope(scope), ctes)
-            columns = self._name(node, Source((), origin=node.this), scope).columns
-        elif node.args.get("ordinality"):
+            return self._name(node, Source((), origin=node.this), scope).columns
+        if node.args.get("ordinality"):
             raise refuse_node(node, "ORDINALITY is for functions only.")
-        else:
-            columns = self._add_named(node, scope, ctes).columns
-        columns = self.add_joins(columns, joins, scope, ctes)
-        for join in joins:
-            self.resolve_join(join, scope, ctes)
-        return columns
+        return self._add_named(node, scope, ctes).columns
 
     def _add_named(self, node: exp.Table, scope: Scope, ctes: Ctes) -> Source:
         """A physical table, or a CTE, which takes precedence where no schema is named."""
@@ -120,7 +124,7 @@ class SourceFinder:
         return source
 
     def _add_subquery(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
-        if isinstance(node.this, exp.Query | exp.Values):
+        if isinstance(node.this, exp.Query | exp.Values) and not _is_join(node.this):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
             columns = self.walk.resolve_query(node, scope.parent, ctes)
             return self._name(node, Source(columns, origin=node), scope).columns
@@ -192,3 +196,10 @@ class SourceFinder:
         self.walk.resolve_within(join.args.get("on"), scope, ctes)
         for column in join.args.get("using") or ():
             self.columns.resolve_using(column, scope)
+
+
+def _is_join(node: exp.Expr) -> bool:
+    """Whether what stands in parentheses is tables that are joined, not a query."""
+    if isinstance(node, exp.Subquery):
+        return bool(node.args.get("joins")) or _is_join(node.this)
+    return isinstance(node, exp.Table)

@@ -1,8 +1,7 @@
 SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        concat(CASE WHEN NOT c.relispopulated THEN 'Never filled, so a query on it fails. ' END,
               obj_description(c.oid, 'pg_class')) AS comment,
-       -- Without the parentheses around its joins, which the guard does not read.
-       coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid, true) END, '') AS definition,
+       coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END, '') AS definition,
        (SELECT array_agg(a.attname ORDER BY k.ord)
           FROM pg_constraint p
           CROSS JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k(attnum, ord)
