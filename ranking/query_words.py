@@ -65,11 +65,7 @@ def describe_apart(queries: Sequence[str], dialect: str) -> tuple[str, ...]:
 
 
 def describe_query(query: str, dialect: str) -> tuple[str, ...]:
-    """The clauses of a query, each in words.
-
-    >>> describe_query("SELECT b, max(a) FROM t GROUP BY b ORDER BY 1 DESC LIMIT 3", "postgres")
-    ('shows the highest a for each b', 'of t', 'sorted by b, highest first', 'only 3 rows')
-    """
+    """The clauses of a query, each in words."""
     try:
         tree = read_tree(query, dialect).copy()
         for select in tree.find_all(exp.Select):

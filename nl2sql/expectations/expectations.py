@@ -215,14 +215,7 @@ def _read_rows(text: str) -> int | None:
 
 
 def _read_decimals(question: str) -> int | None:
-    """The number of decimals to which figures should be rounded; None if it does not say.
-
-    >>> questions = "rounded to two decimals", "Round to 1 decimal", "rounded to whole euros", "all"
-    >>> [_read_decimals(question) for question in questions]
-    [2, 1, 0, None]
-    >>> [_read_decimals(f"rounded to the nearest {unit}") for unit in ("euro", "cents", "100")]
-    [0, 2, None]
-    """
+    """The number of decimals to which figures should be rounded; None if it does not say."""
     found = _ROUNDED.search(question)
     if found is None:
         return None

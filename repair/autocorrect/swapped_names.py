@@ -67,13 +67,7 @@ def _list_similar(column: exp.Column, scope: SelectScope) -> Iterator[tuple[floa
 
 
 def _differ_in_kind(asked: str, real: str) -> bool:
-    """True if both names indicate a kind, and the kinds differ.
-
-    >>> _differ_in_kind("customer_name", "customer_number"), _differ_in_kind("id", "title")
-    (True, True)
-    >>> _differ_in_kind("a", "id")
-    False
-    """
+    """True if both names indicate a kind, and the kinds differ."""
     left, right = _find_kinds(asked), _find_kinds(real)
     return bool(left and right) and not left & right
 

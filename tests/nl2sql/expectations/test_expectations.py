@@ -89,6 +89,8 @@ def test_the_things_that_a_question_lists(
         ("What percentage was cancelled? Round to 1 decimal place.", 1),
         ("Show the name and the salary rounded to whole euros, highest first.", 0),
         ("Show the day rounded to the nearest hour.", 0),
+        ("What is the average pay, rounded to the nearest 100?", None),
+        ("What is the average pay, rounded to the nearest hundredths?", 2),
         ("Show name and share, cheapest first.", None),
         ("Which round had the most decimals?", None),
     ],
