@@ -117,11 +117,7 @@ def to_json_value(value: object) -> Any:
 
 
 def round_shown(value: object) -> object:
-    """A float to 15 digits, which are exact: the rest is an error of its arithmetic.
-
-    >>> round_shown(1729.2499999999998), round_shown(0.1 + 0.2), round_shown("1.50")
-    (1729.25, 0.3, '1.50')
-    """
+    """A float to 15 digits, which are exact: the rest, as of 0.1 + 0.2, is an error."""
     return float(f"{value:.15g}") if isinstance(value, float) else value
 
 
