@@ -39,7 +39,7 @@ async def test_they_run_within_the_policy(interfaces: Interfaces) -> None:
             assert request is not None
             query = write_query(request, find_tables(request, catalog), catalog, ())
             assert query is not None
-            # The model of these interfaces answers with the question.
-            body = {"question": query.sql, "database": dialect, "k": 1}
+            # Of the model a query without tables would be asked back.
+            body = {"question": question, "chosen_sql": query.sql, "database": dialect}
             answer = (await interfaces.send("mia", "/query", body)).json()
             assert answer.get("rows") == rows, (dialect, question, answer)
