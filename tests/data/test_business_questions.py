@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,28 +31,24 @@ FIRST: list[dict[str, Any]] = [
 ]
 
 
-def read_golds(entries: Sequence[dict[str, Any]], most: int) -> Iterator[tuple[str, str]]:
-    """The id and the first golds, in their widest form: the others leave columns out."""
-    for entry in entries:
-        for query in entry.get("query", ())[:most]:
-            yield entry["id"], expand_gold(query)[0]
-
-
 async def run_golds(
     wiring: Wiring, database: str, entries: Sequence[dict[str, Any]], most: int
 ) -> set[str]:
     """Runs ``most`` golds of each question; the ids of questions with one that gives no value.
 
-    Retrieval is measured by the tables and columns of a gold, so these must be found too.
+    Each in its widest form: the others leave columns out. Retrieval is measured by the tables and
+    columns of a gold, so these must be found too.
     """
     catalogs = FakeCatalogs(wiring.source(database).read_catalog())
     guard = wiring.build_guard(catalogs)
     executor = wiring.build_executor()
     principal = wiring.settings.identity.principal()
     empty = set()
+    golds = [(entry["id"], query) for entry in entries for query in entry.get("query", ())[:most]]
     try:
         catalog = await catalogs.catalog(database)
-        for name, sql in read_golds(entries, most):
+        for name, gold in golds:
+            sql = expand_gold(gold)[0]
             assert all(find_gold_schema(sql, catalog)), (name, sql)
             query = await guard.guard(database, sql, principal)
             assert isinstance(query, GuardedQuery), (name, sql, query)

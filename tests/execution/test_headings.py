@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,6 @@ from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from execution.sqlite.database import SqliteDatabase
-from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
@@ -80,23 +80,18 @@ DUCKDB = {
 }
 
 
-def open_sqlite(path: Path) -> tuple[Catalog, Database]:
-    sqlite_shop.write(path, SCHEMA)
-    return read_sqlite_catalog(path, database="firm"), SqliteDatabase("firm", path, LIMITS)
-
-
-def open_duckdb(path: Path) -> tuple[Catalog, Database]:
-    duckdb_shop.write(path, SCHEMA)
-    return read_duckdb_catalog(path, database="firm"), DuckDbDatabase("firm", path, LIMITS)
-
-
-OPEN = {"sqlite": open_sqlite, "duckdb": open_duckdb}
+OPEN: dict[str, tuple[Any, ...]] = {
+    "sqlite": (sqlite_shop.write, read_sqlite_catalog, SqliteDatabase),
+    "duckdb": (duckdb_shop.write, read_duckdb_catalog, DuckDbDatabase),
+}
 
 
 def guard(dialect: str, sql: str, path: Path) -> tuple[GuardedQuery | Violation, Database]:
-    catalog, database = OPEN[dialect](path)
-    access = CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",)))
-    return guard_query(sql, expect(Access, access)), database
+    write, read_catalog, kind = OPEN[dialect]
+    write(path, SCHEMA)
+    policy = CompiledPolicy(POLICY, read_catalog(path, database="firm"))
+    access = policy.access(Principal("cleo", ("clerk",)))
+    return guard_query(sql, expect(Access, access)), kind("firm", path, LIMITS)
 
 
 async def read_headings(dialect: str, sql: str, path: Path) -> tuple[str, ...]:

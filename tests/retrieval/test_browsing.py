@@ -164,6 +164,7 @@ async def test_who_may_see_nothing_is_told_so() -> None:
         tables.find_tables("shop", "", MIA, "", 5),
         tables.describe_table("shop", "sales.orders", MIA),
         tables.list_definitions("shop", MIA),
+        tables.describe_tables("shop", (), MIA, 10),
     ):
         with pytest.raises(Forbidden):
             await asking

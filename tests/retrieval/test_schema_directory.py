@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import Forbidden, IndexUnavailable, PolicyError
+from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import Principal, Violation
 from retrieval.schema_directory import TableDescriptions
 from tests.fakes import SHOP, build_violation
@@ -91,9 +91,3 @@ async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:
     found = await describe(most=2)
     assert len(found.tables) == 2
     assert found.total == 6
-
-
-async def test_nothing_is_described_to_who_may_see_nothing() -> None:
-    directory = build_directory(Visible(shop=REFUSED))
-    with pytest.raises(Forbidden):
-        await directory.describe_tables("shop", (), MIA, 10)

@@ -74,15 +74,6 @@ def test_a_name_that_the_database_has_not_is_an_error_with_the_nearest(
         check_synonyms(synonyms, SHOP)
 
 
-def test_a_missing_or_broken_file_is_a_settings_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="Cannot read"):
-        load_synonyms(tmp_path / "none.yaml")
-    path = tmp_path / "broken.yaml"
-    path.write_text("a: [")
-    with pytest.raises(SettingsError, match="not valid YAML"):
-        load_synonyms(path)
-
-
 def find_kinds(text: str) -> set[str]:
     return {" ".join(kind) for term in find_business_terms(text) for kind in term.tables}
 

@@ -19,7 +19,6 @@ from mcp.client.stdio import stdio_client
 
 from execution.postgres.embedded import EmbeddedServer
 from quorumsql.async_client import AsyncClient
-from quorumsql.contract import QueryResponse
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
@@ -91,22 +90,6 @@ async def service(guarded: Wiring) -> AsyncIterator[Service]:
 Way = Callable[[Service, str, str], Awaitable[Reply]]
 
 
-async def query(service: Service, name: str, sql: str) -> Reply:
-    return await service.interfaces.query(name, sql, k=1, max_rows=1000)
-
-
-async def stream_events(service: Service, name: str, sql: str) -> Reply:
-    return await service.interfaces.stream(name, sql, k=1, max_rows=1000)
-
-
-async def chat(service: Service, name: str, sql: str) -> Reply:
-    return await service.interfaces.chat(name, sql)
-
-
-async def stream_chat(service: Service, name: str, sql: str) -> Reply:
-    return await service.interfaces.chat(name, sql, stream=True)
-
-
 def build_tool_call(tool: str, argument: str, *, over_http: bool) -> Way:
     async def call(service: Service, name: str, sql: str) -> Reply:
         async with service.interfaces.connect_mcp(name, over_http=over_http) as client:
@@ -117,7 +100,8 @@ def build_tool_call(tool: str, argument: str, *, over_http: bool) -> Way:
 
 async def ask_in_process(service: Service, name: str, sql: str) -> Reply:
     async with await open_client(service.wiring, name) as client:
-        return read_response(await client.ask(sql, k=1, max_rows=1000))
+        answer = await client.ask(sql, k=1, max_rows=1000)
+    return read_document(answer.model_dump(), answer.model_dump_json())
 
 
 async def open_client(wiring: Wiring, name: str) -> AsyncClient:
@@ -132,15 +116,15 @@ async def open_client(wiring: Wiring, name: str) -> AsyncClient:
     return AsyncClient("http://in-process", transport=transport)
 
 
-def read_response(response: QueryResponse) -> Reply:
-    return read_document(response.model_dump(), response.model_dump_json())
-
-
 WAYS: dict[str, Way] = {
-    "POST /query": query,
-    "POST /query, events": stream_events,
-    "/v1/chat/completions": chat,
-    "/v1/chat/completions, streamed": stream_chat,
+    "POST /query": lambda service, *asked: service.interfaces.query(*asked, k=1, max_rows=1000),
+    "POST /query, events": lambda service, *asked: service.interfaces.stream(
+        *asked, k=1, max_rows=1000
+    ),
+    "/v1/chat/completions": lambda service, *asked: service.interfaces.chat(*asked),
+    "/v1/chat/completions, streamed": lambda service, *asked: service.interfaces.chat(
+        *asked, stream=True
+    ),
     **{
         f"MCP {tool} over {'HTTP' if over_http else 'streams'}": build_tool_call(
             tool, argument, over_http=over_http

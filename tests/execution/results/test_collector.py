@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
 from decimal import Decimal
 
 import pytest
 
-from execution.results.collector import ResultBuilder, share_cell_bytes, tighten_limits
-from nl2sql.deadline import ending_in
-from nl2sql.errors import DeadlineExceeded
+from execution.results.collector import ResultBuilder, share_cell_bytes
 from nl2sql.settings import LimitSettings
 from nl2sql.types import ResultSet
 
@@ -84,22 +81,3 @@ def test_one_row_always_fits_into_a_result(columns: int, expected: int) -> None:
     assert share_cell_bytes(LIMITS, columns) == expected
     if columns:
         assert len(collect(("a" * 3000,) * columns).rows) == 1
-
-
-async def test_a_statement_has_no_more_time_than_its_request() -> None:
-    """Neither for planning nor for running; without any left, none is sent."""
-    patient = LimitSettings(statement_timeout_ms=60_000)
-    async with ending_in(5.0):
-        limits = tighten_limits(patient)
-    assert 0 < limits.statement_timeout_ms <= 5000
-
-    async def ask_late() -> None:
-        await asyncio.sleep(0.02)
-        with pytest.raises(DeadlineExceeded):
-            tighten_limits(patient)
-
-    async with ending_in(0.01):
-        late = asyncio.create_task(ask_late())
-    await late
-    # The next request has all of its time.
-    assert tighten_limits(patient) == patient

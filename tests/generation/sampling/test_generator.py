@@ -118,7 +118,7 @@ async def test_a_draft_is_one_short_greedy_query() -> None:
 
 
 class SlowEngine(FakeEngine):
-    """Takes its time over every prompt but the shortest."""
+    """Takes its time over every request but the first."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         if len(self.requests) > 0:
@@ -187,13 +187,7 @@ async def test_a_second_round_asks_the_other_prompt() -> None:
 async def test_a_second_round_is_not_waited_for_when_its_time_is_over_and_there_is_an_answer() -> (
     None
 ):
-    class Hanging(FakeEngine):
-        async def sample(self, request: SamplingRequest) -> Completions:
-            if self.requests:
-                await asyncio.sleep(60)
-            return await super().sample(request)
-
-    generator = CandidateGenerator(Hanging(["SELECT 1"] * 4), build_settings())
+    generator = CandidateGenerator(SlowEngine(["SELECT 1"] * 4), build_settings())
     asked = build_question(k="adaptive"), FOUND, PLAN
     first = await generator.generate(*asked)
     late = Deadline.after(-2)

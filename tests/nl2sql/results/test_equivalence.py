@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.results.equivalence import ComparedRows, are_equivalent
-from tests.golden import FIXTURES
+from tests.golden import load_text
 
 Rows = Sequence[Sequence[object]]
 
@@ -57,19 +57,10 @@ _TYPES: dict[str, Callable[[str], object]] = {
 }
 
 
-def _build_value(loader: _Loader, tag: str, node: yaml.ScalarNode) -> object:
-    return _TYPES[f"!{tag}"](str(loader.construct_scalar(node)))
-
-
-_Loader.add_multi_constructor("!", _build_value)
-
-
-def _load_cases() -> list[Case]:
-    with (FIXTURES / "equivalence.yaml").open(encoding="utf-8") as file:
-        return [Case(**fields) for fields in yaml.load(file, _Loader)]
-
-
-CASES = _load_cases()
+_Loader.add_multi_constructor(
+    "!", lambda loader, tag, node: _TYPES[f"!{tag}"](str(loader.construct_scalar(node)))
+)
+CASES = [Case(**fields) for fields in yaml.load(load_text("equivalence.yaml"), _Loader)]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.title) for case in CASES])

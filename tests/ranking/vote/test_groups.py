@@ -152,10 +152,6 @@ def assess(
     return group_assessments(assessments)
 
 
-def list_readings(database: sqlite3.Connection, *queries: str) -> list[int]:
-    return [each.group for each in assess(database, queries) if each.candidate.samples]
-
-
 def correspond(left: Sequence[tuple[object, ...]], right: Sequence[tuple[object, ...]]) -> bool:
     """True if the figures are equal by key, or by label where one has no key."""
     both = all(row[0] is not None for row in (*left, *right))
@@ -274,7 +270,8 @@ BY_COUNT = RANKED.format("d.name, COUNT(*) AS n", "n")
 def test_a_reading(
     database: sqlite3.Connection, queries: tuple[str, ...], readings: object
 ) -> None:
-    assert list_readings(database, *queries) == readings
+    found = assess(database, queries)
+    assert [each.group for each in found if each.candidate.samples] == readings
 
 
 def test_labels_of_two_results_by_keys_join_neither() -> None:
@@ -368,10 +365,6 @@ def test_the_votes_of_all_forms_count_and_labels_are_shown_before_keys() -> None
 # -- equal results ---------------------------------------------------------------------------------
 
 
-def list_groups(*assessments: Assessment) -> list[int]:
-    return [assessment.group for assessment in group_assessments(assessments)]
-
-
 def test_a_page_agrees_with_the_same_page_and_with_no_whole_result() -> None:
     results = (
         build_result((1,), (2,)),
@@ -379,4 +372,4 @@ def test_a_page_agrees_with_the_same_page_and_with_no_whole_result() -> None:
         build_result((1,), (2,), truncated=True),
     )
     assessments = [replace(build_assessment(), result=result) for result in results]
-    assert list_groups(*assessments) == [0, 1, 1]
+    assert [each.group for each in group_assessments(assessments)] == [0, 1, 1]

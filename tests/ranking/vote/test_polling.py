@@ -102,28 +102,23 @@ async def test_no_more_run_at_once_than_may() -> None:
 
 # -- the winner's page ---------------------------------------------------------------------------
 
-ROWS = [(1,), (2,), (3,)]
-
-
-async def test_what_the_vote_cut_is_fetched_once_more() -> None:
-    whole = build_result(*ROWS)
-    executor = FakeExecutor({"a": [whole]})
-    seen = build_result((1,), truncated=True)
-    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
-    assert page.result == whole
-    assert [rows for _, rows in executor.executed] == [100]
-    assert executor.limits == [None]
+SEEN, WHOLE = build_result((1,), truncated=True), build_result((1,), (2,), (3,))
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [build_diagnostic(sqlstate="57014"), Busy("The database is busy.", retry_after_s=1)],
-    ids=["timeout", "no turn"],
+    ("answer", "shown"),
+    [
+        (WHOLE, WHOLE),
+        (build_diagnostic(sqlstate="57014"), SEEN),
+        (Busy("The database is busy.", retry_after_s=1), SEEN),
+    ],
+    ids=["fetched", "timeout", "no turn"],
 )
-async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw(
-    answer: Diagnostic | Busy,
+async def test_what_the_vote_cut_is_fetched_once_more_or_stays_as_it_was_seen(
+    answer: ResultSet | Diagnostic | Busy, shown: ResultSet
 ) -> None:
     executor = FakeExecutor({"a": [answer]})
-    seen = build_result((1,), truncated=True)
-    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
-    assert page.result == seen
+    page = await fetch_page(executor, build_assessment(sql="a", result=SEEN), 100)
+    assert page.result == shown
+    assert [rows for _, rows in executor.executed] == [100]
+    assert executor.limits == [None]

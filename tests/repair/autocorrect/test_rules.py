@@ -20,15 +20,11 @@ PAIRS = [
 ]
 
 
-def read_tag(pair: Pair) -> str:
-    return pair.title.partition(" (")[2].removesuffix(")")
-
-
 @pytest.mark.parametrize(("rule", "pair"), PAIRS)
 def test_a_rule_rewrites_as_in_its_golden_file_and_then_leaves_it_alone(
     rule: Rule, pair: Pair
 ) -> None:
-    visible = build_visible_tables(read_tag(pair))
+    visible = build_visible_tables(pair.title.partition(" (")[2].removesuffix(")"))
     tree = sqlglot.parse_one(pair.before, dialect=visible.dialect)
     changed = sum(rule(scope) for scope in read_scopes(tree, visible))
     assert (tree.sql(visible.dialect) if changed else "") == pair.after
@@ -45,15 +41,13 @@ def test_every_golden_file_has_its_rule() -> None:
 def test_the_query_is_read_again_only_after_a_change() -> None:
     read: list[SelectScope] = []
 
-    def change_once(scope: SelectScope) -> bool:
-        return len(read) == 2
-
     def look(scope: SelectScope) -> bool:
         read.append(scope)
         return False
 
-    sql = "SELECT id FROM orders"
-    assert autocorrect_query(sql, build_golden_context(), rules=(look, look, change_once))
+    # The third rule changes it once.
+    rules = (look, look, lambda scope: len(read) == 2)
+    assert autocorrect_query("SELECT id FROM orders", build_golden_context(), rules=rules)
     # Twice in each pass: before the change, and after it.
     assert len(read) == 4
     assert (read[0] is read[1], read[1] is read[2], read[2] is read[3]) == (True, False, True)

@@ -106,19 +106,6 @@ async def test_a_reviewers_wrong_takes_back_that_of_all_with_the_same_access(sho
     assert await list_givers(shop) == [("flo", False)]
 
 
-async def test_a_wrong_answer_is_no_example_any_more(shop: Shop) -> None:
-    await say(shop, right=True)
-    assert (await say(shop, right=False))[0] == FeedbackReceipt("removed")
-    assert await stored(shop) == []
-    assert (await say(shop, right=False))[0] == FeedbackReceipt("recorded")
-
-
-async def test_nobody_takes_away_what_another_access_gave(shop: Shop) -> None:
-    await say(shop, right=True, principal=FLO)
-    assert (await say(shop, right=False))[0].outcome == "recorded"
-    assert await stored(shop) == [SQL]
-
-
 async def test_a_correction_takes_the_place_of_what_was_wrong(shop: Shop) -> None:
     await say(shop, right=True)
     receipt, _ = await say(shop, right=False, correction=BETTER)

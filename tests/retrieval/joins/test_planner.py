@@ -222,16 +222,12 @@ def draw_graph(draw: random.Random) -> JoinGraph:
     return JoinGraph(tables, keys)
 
 
-def find_largest_part(join_graph: JoinGraph) -> list[str]:
-    """The most tables that hang together."""
-    return max((sorted(component) for component in join_graph.components()), key=len)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
     draw = random.Random(seed)
     join_graph = draw_graph(draw)
-    tables = find_largest_part(join_graph)
+    # The most that hang together.
+    tables = max((sorted(component) for component in join_graph.components()), key=len)
     terminals = draw.sample(tables, min(len(tables), draw.randint(2, 5)))
     if len(terminals) < 2:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,6 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable
 from serve_app.cli.app import print_error
 from serve_app.cli.context import CliContext
-from serve_app.cli.reference import list_settings
 from serve_app.operations.checks.models import check_engine, check_weights
 from serve_app.operations.checks.run import run_checks
 from serve_app.settings import Settings, load_settings
@@ -23,15 +23,6 @@ from tests.serve_app.cli.conftest import NOWHERE, Call, write_config, write_unre
 def nobody_listens(tmp_path: Path) -> Path:
     """Settings of a service that does not run."""
     return write_unreachable(tmp_path, serve={"port": 8199, "dashboard": False})
-
-
-def test_every_setting_says_what_it_means() -> None:
-    settings = list_settings()
-    assert [key for key, described in settings if not described.get("description")] == []
-    keys = [key for key, _ in settings]
-    assert len(keys) == len(set(keys))
-    assert "databases.NAME.reader.password_env" in keys
-    assert "sampling.k" in keys
 
 
 def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path, call: Call) -> None:
@@ -86,27 +77,26 @@ def test_without_databases_and_service_commands_say_what_is_missing(
     assert [text for text in expected if text not in output + error] == []
 
 
+AWAY = {**NOWHERE, "password_env": "NOT_SET_ANYWHERE"}
+UNSET: dict[str, Any] = {"databases": {"shop": {"reader": AWAY, "indexer": AWAY}}}
+OPEN: dict[str, Any] = {"serve": {"host": "0.0.0.0", "port": 8199}}
+SERVE, BEHIND, ASK = ["serve"], ["serve", "--background"], ["ask", "q", "--in-process"]
+
+
 @pytest.mark.parametrize(
-    "command", [["serve"], ["serve", "--background"], ["ask", "q", "--in-process"]], ids=" ".join
+    ("command", "sections", "said"),
+    [
+        *((command, UNSET, "NOT_SET_ANYWHERE is not set") for command in (SERVE, BEHIND, ASK)),
+        *((command, OPEN, "anyone on the network") for command in (SERVE, BEHIND)),
+    ],
+    ids=str,
 )
-def test_a_missing_password_is_told_before_minutes_of_preparation(
-    tmp_path: Path, command: list[str], call: Call
+def test_what_is_wrong_is_told_before_minutes_of_preparation(
+    tmp_path: Path, command: list[str], sections: dict[str, Any], said: str, call: Call
 ) -> None:
-    away = {**NOWHERE, "password_env": "NOT_SET_ANYWHERE"}
-    databases = {"shop": {"reader": away, "indexer": away}}
-    config = write_config(tmp_path, home="home", serve={"port": 8199}, databases=databases)
+    config = write_config(tmp_path, **{"home": "home", "serve": {"port": 8199}, **sections})
     code, _, error = call(config, *command)
-    assert (code, "NOT_SET_ANYWHERE is not set" in error) == (1, True)
-    assert not (tmp_path / "home").exists()
-
-
-@pytest.mark.parametrize("command", [["serve"], ["serve", "--background"]], ids=" ".join)
-def test_an_open_service_is_refused_before_minutes_of_preparation(
-    tmp_path: Path, command: list[str], call: Call
-) -> None:
-    config = write_config(tmp_path, home="home", serve={"host": "0.0.0.0", "port": 8199})
-    code, _, error = call(config, *command)
-    assert (code, "anyone on the network" in error) == (1, True)
+    assert (code, said in error) == (1, True)
     assert not (tmp_path / "home").exists()
 
 

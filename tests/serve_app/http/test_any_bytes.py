@@ -16,6 +16,7 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
+from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.served import NO_TOOLS
 
 _QUERY = {"question": "How many?"}
@@ -79,15 +80,10 @@ class ParrotAnswerer:
         return Answered(text, result, 0.5, False, trace, text=question.text)
 
 
-class NoProbe:
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        return (("index", ""),)
-
-
 def build_parrot(*, with_token: bool) -> ASGIApp:
     identity = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}} if with_token else {}
     chosen = build_settings(identity=identity)
-    service = QueryService(chosen, ParrotAnswerer(), {"index": NoProbe()})
+    service = QueryService(chosen, ParrotAnswerer(), {"index": FakeProbe(("index", ""))})
     return build_http_app(Services(chosen, service, NO_TOOLS))
 
 

@@ -34,10 +34,11 @@ class TellingGenerator(FakeGenerator):
     def __init__(self, *answers: Generated | Exception, seconds: float = 0.0) -> None:
         super().__init__(*answers)
         self._seconds = seconds
-        self.was_cancelled = False
+        self.has_begun = self.was_cancelled = False
 
     async def pause(self) -> None:
         report_sampling("request", Progress("", 1, 4, 100, 100, 30))
+        self.has_begun = True
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from nl2sql.answers import Answer
 from nl2sql.errors import Unauthenticated
-from nl2sql.types import Entitlement, Principal, Question
+from nl2sql.types import Entitlement, Principal
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
@@ -31,6 +30,7 @@ from tests.serve_app.identity_provider import (
 )
 from tests.serve_app.replicas import Replicas, run_replicas
 from tests.serve_app.served import NO_TOOLS, connect
+from tests.serve_app.service.test_prompt_preparation import NoAnswerer
 
 BOB = Principal("bob", ("clerk",))
 SIGNING_KEY = build_rsa_key()
@@ -159,7 +159,7 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
     settings: Settings,
 ) -> None:
     """The checks of the proxy alone are not enough."""
-    service = QueryService(settings, FakeAnswerer(), {})
+    service = QueryService(settings, NoAnswerer(), {})
     app = add_middleware(
         build_routes(Services(settings, service, NO_TOOLS)),
         settings,
@@ -168,10 +168,3 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
         headers = {"Authorization": "Bearer anything"}
         response = await client.post("/query", json={"question": "Q?"}, headers=headers)
     assert response.status_code == 401
-
-
-class FakeAnswerer:
-    """Is never asked."""
-
-    async def answer(self, question: Question) -> Answer:
-        raise AssertionError(question)

@@ -62,24 +62,19 @@ async def respond(
 
 
 @pytest.mark.parametrize(
-    ("status", "content_type"),
+    ("status", "content_type", "is_cut"),
     [
-        *((status, "text/plain; charset=utf-8") for status in (404, 408, 500, 503)),
-        *[(500, "text/plain"), (500, ""), (0, "")],
+        *((status, "text/plain; charset=utf-8", False) for status in (404, 408, 500, 503)),
+        *[(500, "text/plain", False), (500, "", False), (0, "", False)],
         # The replica took its proxy's death for the client's.
-        (499, "application/problem+json"),
+        (499, "application/problem+json", False),
+        *((status, "application/problem+json", True) for status in (200, 503)),
     ],
 )
-async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type: str) -> None:
-    check_says_to_try_again(await respond(status, content_type, b"Traceback ", b"/opt/secret.py"))
-
-
-@pytest.mark.parametrize("status", [200, 503])
-async def test_a_replica_lost_before_the_body_is_an_error_to_try_again(status: int) -> None:
-    check_says_to_try_again(await respond(status, "application/problem+json", is_cut=True))
-
-
-def check_says_to_try_again(response: httpx.Response) -> None:
+async def test_a_lost_replica_is_an_error_to_try_again(
+    status: int, content_type: str, is_cut: bool
+) -> None:
+    response = await respond(status, content_type, b"Traceback ", b"/opt/secret.py", is_cut=is_cut)
     assert (response.status_code, response.headers["retry-after"]) == (503, "5")
     assert response.json()["detail"] == "The service lost a process; try again."
 

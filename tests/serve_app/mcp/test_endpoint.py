@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import Any
 
 import httpx
@@ -22,8 +21,10 @@ from tests.fakes import (
     build_settings,
 )
 from tests.retrieval.directories import build_directory
+from tests.serve_app.http.test_event_stream import GENERATED, TellingGenerator
 from tests.serve_app.mcp.clients import MODES, call, connect_http
 from tests.serve_app.served import build_app, connect, serve
+from tests.waiting import wait_for
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -106,27 +107,9 @@ async def test_headers_of_the_protocol_pass() -> None:
     assert len(response.json()["result"]["tools"]) == 6
 
 
-class HangingGenerator(FakeGenerator):
-    """Never finishes a generation; the server runs in another thread."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.started = threading.Event()
-        self.cancelled = threading.Event()
-
-    async def pause(self) -> None:
-        """Waits until it is cancelled."""
-        self.started.set()
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            self.cancelled.set()
-            raise
-
-
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_client_that_leaves_ends_the_work_for_it(mode: ConnectMode) -> None:
-    generator = HangingGenerator()
+    generator = TellingGenerator(GENERATED, seconds=60)
     with serve(build(generator=generator)) as url:
 
         async def ask() -> None:
@@ -134,7 +117,7 @@ async def test_a_client_that_leaves_ends_the_work_for_it(mode: ConnectMode) -> N
                 await client.call_tool("ask", {"question": "One?"})
 
         asking = asyncio.create_task(ask())
-        assert await asyncio.to_thread(generator.started.wait, 60)
+        assert await asyncio.to_thread(wait_for, lambda: generator.has_begun)
         asking.cancel()
         await asyncio.wait({asking})
-        assert await asyncio.to_thread(generator.cancelled.wait, 60)
+        assert await asyncio.to_thread(wait_for, lambda: generator.was_cancelled)

@@ -14,19 +14,19 @@ AXE = Path(__file__).parents[3] / "serve_app/page/vendor/node_modules/axe-core/a
 LINE = "Which product line earned most last year?"
 
 
-def _open_tab(name: str) -> Callable[[Reader], None]:
+def _ask(*pressed: str, see: str = "", question: str = LINE) -> Callable[[Reader], None]:
     def open_(reader: Reader) -> None:
-        reader.ask(LINE)
-        reader.page.click("text=Why this answer")
-        reader.page.click(f".why .segments button:has-text('{name}')")
+        reader.ask(question)
+        for selector in pressed:
+            reader.page.click(selector)
+        if see:
+            reader.see(see)
 
     return open_
 
 
-def _chart(reader: Reader) -> None:
-    reader.ask(LINE)
-    reader.page.click("button:has-text('Chart')")
-    reader.see(".chart-canvas")
+def _open_tab(name: str) -> Callable[[Reader], None]:
+    return _ask("text=Why this answer", f".why .segments button:has-text('{name}')")
 
 
 def _correct(reader: Reader) -> None:
@@ -52,24 +52,14 @@ def _sign_in(reader: Reader) -> None:
     reader.see("#key")
 
 
-def _explain(reader: Reader) -> None:
-    reader.ask(LINE)
-    reader.page.click(".confidence button")
-
-
-def _clarify(reader: Reader) -> None:
-    reader.ask("Who are our best customers?")
-    reader.see(".preview table")
-
-
 VIEWS: dict[str, Callable[[Reader], Any]] = {
     "start": lambda reader: reader.see(".suggestions"),
-    "answer": _explain,
-    "orders": lambda reader: reader.ask("all orders"),
-    "chart": _chart,
-    "clarify": _clarify,
-    "refused": lambda reader: reader.ask("What is the weather?"),
-    "failed": lambda reader: reader.ask("Something impossible"),
+    "answer": _ask(".confidence button"),
+    "orders": _ask(question="all orders"),
+    "chart": _ask("button:has-text('Chart')", see=".chart-canvas"),
+    "clarify": _ask(question="Who are our best customers?", see=".preview table"),
+    "refused": _ask(question="What is the weather?"),
+    "failed": _ask(question="Something impossible"),
     "summary": _open_tab("In short"),
     "candidates": _open_tab("Queries tried"),
     "found": _open_tab("Data found"),

@@ -70,44 +70,39 @@ async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
     assert len(generator.prepared) == 1
 
 
+class PausingGenerator(FakeGenerator):
+    """Goes on when ``go`` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = asyncio.Event()
+        self.begun = 0
+
+    async def prepare(self, context: SchemaContext) -> int:
+        self.begun += 1
+        await self.go.wait()
+        return await super().prepare(context)
+
+
 async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None:
-    class SlowGenerator(FakeGenerator):
-        begun = 0
-
-        async def prepare(self, context: SchemaContext) -> int:
-            self.begun += 1
-            if self.begun == 1:
-                await asyncio.Event().wait()
-            return await super().prepare(context)
-
-    generator, turns = SlowGenerator(), FairTurns(1)
+    generator, turns = PausingGenerator(), FairTurns(1)
     PromptPreparation(FakeRetriever(), generator, quiet_s=0).start("shop", ANALYST, "", turns)
     await let_work()
     async with turns.hold(""):
         await let_work()
         assert (generator.begun, len(generator.prepared)) == (1, 0)
+        generator.go.set()
     await let_work()
     assert (generator.begun, len(generator.prepared)) == (2, 1)
 
 
 async def test_one_database_is_read_at_a_time_and_that_is_told() -> None:
-    class PausingGenerator(FakeGenerator):
-        def __init__(self) -> None:
-            super().__init__()
-            self.go = asyncio.Event()
-            self.reading = 0
-
-        async def prepare(self, context: SchemaContext) -> int:
-            self.reading += 1
-            await self.go.wait()
-            return await super().prepare(context)
-
     generator, turns = PausingGenerator(), FairTurns(1)
     preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
     for database in ("shop", "crm", "wiki"):
         preparation.start(database, ANALYST, "", turns)
     await let_work()
-    assert (generator.reading, preparation.current) == (1, "shop")
+    assert (generator.begun, preparation.current) == (1, "shop")
     generator.go.set()
     await let_work()
     assert (len(generator.prepared), preparation.current) == (3, "")

@@ -45,6 +45,12 @@ def test_an_unknown_key_names_the_nearest(value: dict[str, Any], key: str, neare
     assert f"{key}: unknown key; did you mean '{nearest}'?" in str(caught.value)
 
 
+def test_no_folder_is_called_by_a_tilde() -> None:
+    assert (
+        parse_settings({"databases": {"shop": DATABASE}}).home == Path.home() / ".cache/quorumsql"
+    )
+
+
 def test_every_wrong_key_is_listed() -> None:
     with pytest.raises(SettingsError) as caught:
         build_settings(sampling={"k": -1, "kk": 1}, serve={"port": "x"})
@@ -124,18 +130,6 @@ def load(folder: Path, text: str) -> Settings:
 def test_home_is_relative_to_the_file(tmp_path: Path, line: str, expected: str) -> None:
     path = Path(expected.format(folder=tmp_path, user=Path.home()))
     assert load(tmp_path, f"{line}{MINIMAL}").home == path.resolve()
-
-
-def test_no_folder_is_called_by_a_tilde() -> None:
-    assert (
-        parse_settings({"databases": {"shop": DATABASE}}).home == Path.home() / ".cache/quorumsql"
-    )
-
-
-def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="No such file") as caught:
-        load_settings(tmp_path / "quorumsql.yaml")
-    assert "--config" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,3 @@ async def test_an_api_key_names_its_principal(store: IndexStore) -> None:
     await keys.revoke(record.id)
     with pytest.raises(Unauthenticated):
         await accepting.identify(f"Bearer {key}")
-
-
-async def test_where_no_token_is_needed_everybody_is_the_local_principal() -> None:
-    identifier = Identifier(IdentitySettings())
-    assert (await identifier.identify("Bearer whatever")).name == "local"
