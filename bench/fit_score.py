@@ -58,11 +58,6 @@ Points = Mapping[str, TermPoints]
 """The points of all terms by name."""
 
 
-def read_points(text: str) -> Points:
-    """The points in a JSON text."""
-    return {name: TermPoints(**fields) for name, fields in json.loads(text)["terms"].items()}
-
-
 @dataclass(frozen=True, slots=True)
 class Option:
     """A candidate with a result (others take no part): its group, samples and terms."""
@@ -291,7 +286,9 @@ def main() -> None:
     asked = parser.parse_args()
     found = {folder: collect_ballots(read_run(folder)[1]) for folder in asked.runs}
     ballots = [ballot for each in found.values() for ballot in each]
-    fit = fit_score(ballots, read_points(POINTS.read_text("utf-8")), asked.folds)
+    served = json.loads(POINTS.read_text("utf-8"))["terms"]
+    before = {name: TermPoints(**fields) for name, fields in served.items()}
+    fit = fit_score(ballots, before, asked.folds)
     start = 0
     for folder, each in found.items():
         marks = [_number(told[start : start + len(each)]) for told in (fit.before, fit.after)]

@@ -1,7 +1,7 @@
 """Measures the processor time of one question in the ingress, without the model.
 
 ``python -m bench.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
-[--principal NAME] [--trace] [--json FILE]``: the demo's 40 questions, one after
+[--principal NAME] [--trace]``: the demo's 40 questions, one after
 another, each as a ``POST /query`` to the ASGI application of the real ``Ingress`` with all CPU
 stages, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then returns
 four texts.
@@ -70,9 +70,7 @@ class FakeModel(StubEngine):
         self.asked = ""
         self._texts = texts
 
-    async def sample(
-        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
-    ) -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         """The texts of the question, as often as ``k`` asks."""
         await asyncio.sleep(_ENGINE_S)
         texts = self._texts[self.asked]
@@ -142,7 +140,6 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     parser.add_argument("--principal", default="", help="who asks; the local principal")
     parser.add_argument("--trace", action="store_true", help="ask for the trace with every answer")
-    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     settings = load_settings(asked.config)
     if asked.principal:
@@ -155,9 +152,6 @@ def main() -> None:
     texts |= dict.fromkeys(_WARM_UP, next(iter(texts.values())))
     cold, warm = asyncio.run(_measure(wiring, texts, asked))
     print(render(cold, warm))
-    if asked.json:
-        found = {"cold": cold.summarize(), "warm": warm.summarize()}
-        asked.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 async def _measure(
@@ -192,7 +186,7 @@ async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], tra
         found.outcomes.update([answer["outcome"]])
         (clock,) = stages
         told = {timing.stage: timing.ms for timing in clock.timings}
-        rest = {_OTHER: whole - sum(told.values()), _RIGHT: count_right(at)}
+        rest = {_OTHER: whole - sum(told.values()), _RIGHT: _RIGHTS[at % len(_RIGHTS)]}
         found.questions.append(told | rest)
     return found
 
@@ -218,11 +212,6 @@ def read_texts() -> dict[str, tuple[str, ...]]:
     """Question → the model's ``K`` queries of different normal forms, in the demo's order."""
     lines = _ANSWERS.read_text(encoding="utf-8").splitlines()
     return {answer["question"]: tuple(answer["texts"]) for answer in map(json.loads, lines)}
-
-
-def count_right(at: int) -> int:
-    """The number of right texts of the question at that position."""
-    return _RIGHTS[at % len(_RIGHTS)]
 
 
 def render(cold: Round, warm: Round) -> str:

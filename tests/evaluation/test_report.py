@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from evaluation.metrics.figures import PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, render_markdown
@@ -72,9 +70,9 @@ def build_rich_records(k: int, *, right: int = 6, text: str = "") -> tuple[Quest
     )
 
 
-def build_section(*runs: Run, comparisons: Sequence[PairedComparison] = ()) -> ReportSection:
+def build_section(*runs: Run) -> ReportSection:
     """The only section of these runs."""
-    (section,) = build_sections(runs, comparisons)
+    (section,) = build_sections(runs, ())
     return section
 
 

@@ -59,8 +59,7 @@ async def test_what_one_raises_ends_the_others() -> None:
     assert ended.is_set()
 
 
-async def refuse(seconds: float = 0.0) -> str:
-    await asyncio.sleep(seconds)
+async def refuse() -> str:
     raise EngineUnavailable("busy")
 
 

@@ -81,11 +81,9 @@ CATEGORY = ValueColumn("stock.products", "category", ("Bikes", "Tyres"))
 STATUS = ValueColumn("sales.orders", "status", ("open", "shipped", "cancelled"))
 
 
-def build_glossary(
-    opened: Sequence[str] | None = None, error: Exception | None = None
-) -> IndexedGlossary:
+def build_glossary(opened: Sequence[str] | None = None) -> IndexedGlossary:
     return IndexedGlossary(
-        FakeMemory(CATEGORY, STATUS, error=error),
+        FakeMemory(CATEGORY, STATUS),
         FakeVisibility(FakeIndexStore(), open_columns=opened),
         {"shop": Synonyms(columns={"sales.orders.total": ("worth",)})},
     )

@@ -45,8 +45,8 @@ class Visible:
         return frozenset({"total", "status"} if table == "sales.orders" else ())
 
 
-async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> TableDescriptions:
-    directory = build_directory(Visible(shop=catalog))
+async def describe(*names: str, most: int = 10) -> TableDescriptions:
+    directory = build_directory(Visible(shop=SHOP))
     found = await directory.describe_tables("shop", names, MIA, most)
     assert isinstance(found, TableDescriptions)
     return found

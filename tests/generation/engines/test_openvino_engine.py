@@ -48,11 +48,9 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path)
 
 
-def build_engine(
-    folder: Path, *servers: FakeServer | Exception, max_model_len: int = 512
-) -> OpenVinoEngine:
+def build_engine(folder: Path, *servers: FakeServer | Exception) -> OpenVinoEngine:
     tokenizer: Any = FakeTokenizer()
-    settings = ModelSettings(max_model_len=max_model_len)
+    settings = ModelSettings(max_model_len=512)
     return OpenVinoEngine(folder, settings, Starter(*servers), lambda _: tokenizer)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
-from nl2sql.errors import EngineUnavailable, IndexUnavailable, Unavailable
+from nl2sql.answers import Answer, Answered, Trace
+from nl2sql.errors import IndexUnavailable, Unavailable
 from nl2sql.pipeline.dialogue import Dialogue
-from nl2sql.types import Interpretation, Question, Rewriting, Turn
+from nl2sql.types import Question, Rewriting, Turn
 from tests.fakes import FakeConversations, FakeGenerator, build_question, build_result
 
 EARLIER = Turn("How many orders came in 2023?", "answered", "SELECT 2023")
@@ -17,32 +17,17 @@ COMPLETED = {"And in 2024?": Rewriting(WHOLE, "model", "", 50, 5)}
 
 
 class FakePipeline:
-    """Answers every question with the rows given, or as ``outcome`` says."""
+    """Answers every question with the rows given."""
 
-    def __init__(self, *rows: tuple[object, ...], outcome: str = "answered") -> None:
+    def __init__(self, *rows: tuple[object, ...]) -> None:
         self._rows = rows or ((1,),)
-        self._outcome = outcome
         self.questions: list[Question] = []
 
     async def answer(self, question: Question) -> Answer:
         """The answer; its SQL names the question."""
         self.questions.append(question)
-        trace = Trace(question)
-        match self._outcome:
-            case "answered":
-                result = build_result(*self._rows)
-                return Answered(f"SELECT '{question.text}'", result, 0.9, True, trace)
-            case "clarify":
-                interpretations = (
-                    Interpretation("SELECT 1", "one", 0.5),
-                    Interpretation("SELECT 2", "two", 0.5),
-                )
-                return Clarify("Which?", 0.4, interpretations, trace)
-            case "refused":
-                return Refused("off_topic", "Not about shops.", trace)
-            case "failed":
-                return Failed("Nothing works.", trace)
-        raise EngineUnavailable("Busy.")
+        result = build_result(*self._rows)
+        return Answered(f"SELECT '{question.text}'", result, 0.9, True, Trace(question))
 
 
 def ask(text: str, session: str = "s", **overrides: object) -> Question:

@@ -290,14 +290,14 @@ OLD_NAMES = "SELECT sum(o.total) AS spent FROM orders o ORDER BY spent"
 
 
 async def ask_with_draft(
-    draft: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
+    draft: str | Exception, *contexts: SchemaContext | Exception
 ) -> tuple[Answer, FakeRetriever]:
     retriever = FakeRetriever(*contexts)
     pipeline = build_pipeline(
         FakeGenerator(build_generated(GOOD.candidate), draft=draft),
         FakeRanker(known(GOOD), rank(GOOD)),
         retriever=retriever,
-        pre_sql=pre_sql,
+        pre_sql=True,
     )
     return await pipeline.answer(build_question()), retriever
 

@@ -9,7 +9,6 @@ import pytest
 
 from nl2sql.types import (
     Candidate,
-    Diagnostic,
     Explained,
     Finding,
     JoinPlan,
@@ -33,7 +32,6 @@ from tests.fakes import (
 )
 from tests.golden import ARROW, load_cases
 
-EXPLAINED = Explained(cost=10.0, rows=1.0)
 # What nearly every query has to some degree; tested in doctests of their modules, and below.
 GRADUAL = frozenset("columns_unnamed tables_unnamed words_unused outputs_unasked".split())
 MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
@@ -43,7 +41,6 @@ def score(
     sql: str = "SELECT 1",
     question: str = "Anything?",
     *used: str,
-    explained: Explained | Diagnostic = EXPLAINED,
     findings: tuple[Finding, ...] = (),
     plan: Plan | None = None,
     values: tuple[ValueMatch, ...] = (),
@@ -55,7 +52,7 @@ def score(
         Candidate("c1", sql),
         read_candidate(sql, context),
         build_guarded("SELECT 1 FROM wrapped", *used),
-        explained,
+        Explained(cost=10.0, rows=1.0),
         findings,
         context,
         plan or Plan(),

@@ -13,7 +13,7 @@ from nl2sql.settings import RetrievalSettings
 from nl2sql.types import FewShot, Principal, Violation
 from retrieval.examples.records import build_example, name_vectors
 from retrieval.examples.selector import ExampleSelector
-from retrieval.index_store.example_store import Source, VerifiedExample, build_access_key
+from retrieval.index_store.example_store import VerifiedExample, build_access_key
 from retrieval.index_store.feedback_store import Feedback, FeedbackStore, build_note
 from tests.fakes import build_question
 from tests.retrieval.examples.conftest import Shop
@@ -34,7 +34,6 @@ def example(
     question: str,
     sql: str,
     *tables: str,
-    source: Source = "file",
     by: Principal | None = None,
     roles: tuple[str, ...] = (),
     reviewed: bool = False,
@@ -46,7 +45,7 @@ def example(
         sql,
         tables,
         dialect="postgres",
-        source="feedback" if by else source,
+        source="feedback" if by else "file",
         given_by=by.name if by else "tester",
         access=build_access_key(by) if by else "",
         roles=roles,

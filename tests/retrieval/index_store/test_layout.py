@@ -57,21 +57,6 @@ async def test_a_layout_that_cannot_be_used_is_refused_and_left_alone(
     assert read_layout(index_url) == [(layout,)]
 
 
-async def test_an_index_of_any_layout_can_be_dropped(index_url: str) -> None:
-    execute(
-        index_url,
-        "CREATE SCHEMA quorumsql; CREATE TABLE quorumsql.layout AS SELECT 999 AS version",
-    )
-    store = IndexStore(index_url)
-    await store.drop_everything()
-    assert "set up" in (await store.probe())[0][1]
-    with pytest.raises(IndexUnavailable, match="not been set up"):
-        await store.heads()
-    await store.prepare()
-    assert await store.heads() == []
-    await store.close()
-
-
 async def test_the_identity_of_examples_of_layout_16_is_that_of_new_ones(index_url: str) -> None:
     """So a file that is imported again replaces them; of two with one identity the latest stays."""
     pair = Pair(

@@ -23,14 +23,12 @@ async def replicas(store: IndexStore, index_url: str) -> AsyncIterator[list[Usag
     await other.close()
 
 
-async def begin(
-    usage: UsageStore, limits: UsageLimits, *, rows: int = 10, lease_s: float = 60
-) -> QuestionLease | Exceeded:
-    return await usage.begin_question("ann", limits, rows=rows, lease_s=lease_s)
+async def begin(usage: UsageStore, limits: UsageLimits) -> QuestionLease | Exceeded:
+    return await usage.begin_question("ann", limits, rows=10, lease_s=60)
 
 
-async def take(usage: UsageStore, limits: UsageLimits, *, rows: int = 10) -> QuestionLease:
-    lease = await begin(usage, limits, rows=rows)
+async def take(usage: UsageStore, limits: UsageLimits) -> QuestionLease:
+    lease = await begin(usage, limits)
     assert isinstance(lease, QuestionLease)
     return lease
 

@@ -13,13 +13,13 @@ from retrieval.search.table_search import FoundTables, TableSearch
 from tests.fakes import SHOP, build_table
 
 
-def build(*tables: Table, glosses: Sequence[str] = ()) -> TableSearch:
-    return TableSearch(tables, glosses or [""] * len(tables))
+def build(*tables: Table) -> TableSearch:
+    return TableSearch(tables, [""] * len(tables))
 
 
-def find(search: str, *tables: Table, glosses: Sequence[str] = ()) -> list[str]:
+def find(search: str, *tables: Table) -> list[str]:
     tables = tables or SHOP.tables
-    found = build(*tables, glosses=glosses).find(search, "", 100)
+    found = build(*tables).find(search, "", 100)
     assert found.total == len(found.positions)
     assert found.next == ""
     return [tables[at].qualified for at in found.positions]

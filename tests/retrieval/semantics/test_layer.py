@@ -10,7 +10,6 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import Definition, TrialFix, Violation
 from retrieval.semantics.layer import SemanticLayer
-from retrieval.semantics.semantics_file import SemanticsFile
 from tests.fakes import SHOP, FakeGuard, build_question
 from tests.fakes.shop import build_table
 from tests.retrieval.semantics.files import SPENT, build_file
@@ -39,10 +38,8 @@ class Catalogs:
         return self.now
 
 
-async def find(
-    text: str, visible: Catalog = SHOP, file: SemanticsFile = FILE
-) -> tuple[Definition, ...]:
-    layer = SemanticLayer({"shop": file}, Catalogs(), FakeGuard())
+async def find(text: str, visible: Catalog = SHOP) -> tuple[Definition, ...]:
+    layer = SemanticLayer({"shop": FILE}, Catalogs(), FakeGuard())
     return await layer.find(build_question(text=text), visible)
 
 

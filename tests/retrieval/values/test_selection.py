@@ -26,14 +26,9 @@ COLUMNS = [
 DICTIONARY = ValueDictionary(COLUMNS)
 
 
-def match(
-    text: str, schema_words: Collection[str] = (), limit: int = 8, hidden: str = ""
-) -> tuple[ValueMatch, ...]:
-    def may_look(column: ValueColumn) -> bool:
-        return column.table != hidden
-
-    found = find_values(DICTIONARY, find_phrases(text), may_look, may_look)
-    return select_values(found, schema_words, fold_words(text), limit)
+def match(text: str, schema_words: Collection[str] = ()) -> tuple[ValueMatch, ...]:
+    found = find_values(DICTIONARY, find_phrases(text), lambda _: True, lambda _: True)
+    return select_values(found, schema_words, fold_words(text), 8)
 
 
 @pytest.mark.parametrize(("value", "text"), [*load_cases("named_values"), ("", "")])

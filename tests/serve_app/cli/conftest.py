@@ -73,9 +73,9 @@ def run(config: Path, *arguments: str | Path, answer: str = "") -> Result:
     )
 
 
-def answer_one(reason: str = "", result: ResultSet = RESULT) -> ASGIApp:
+def answer_one(reason: str = "") -> ASGIApp:
     """A service over fakes that answers one question. With a ``reason`` it refuses."""
     return build_app(
         generator=FakeGenerator(build_generated(build_candidate(SQL)), reason=reason),
-        results={SQL: [result, result]},
+        results={SQL: [RESULT, RESULT]},
     )

@@ -31,7 +31,6 @@ async def post(
     accept: str | None,
     *,
     sql: str = SQL,
-    result: ResultSet = RESULT,
     reason: str = "",
     restricted: bool = False,
     **body: Any,
@@ -40,7 +39,7 @@ async def post(
     app = build_app(
         generator=FakeGenerator(drawn, reason=reason),
         guard=FakeGuard({sql: replace(build_guarded(sql, "sales.orders"), restricted=restricted)}),
-        results={sql: [result, result]},
+        results={sql: [RESULT, RESULT]},
     )
     async with connect(app) as client:
         headers = {} if accept is None else {"accept": accept}

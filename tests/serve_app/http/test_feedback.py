@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import httpx
@@ -30,18 +29,10 @@ class FakeTaker:
         return self._queue.next(FeedbackReceipt, feedback)
 
 
-async def send(
-    body: Any, taker: FakeTaker, *, token: str = "", path: str = "/feedback", **settings: Any
-) -> httpx.Response:
-    app = build_app(build_settings(**settings), taker=taker)
-    headers = {"content-type": "application/json"}
-    if token:
-        headers["authorization"] = f"Bearer {token}"
-    async with connect(app) as client:
-        if path != "/feedback":
-            return await client.get(path)
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return await client.post(path, content=content, headers=headers)
+async def send(body: Any, taker: FakeTaker, *, token: str = "", **settings: Any) -> httpx.Response:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    async with connect(build_app(build_settings(**settings), taker=taker)) as client:
+        return await client.post("/feedback", json=body, headers=headers)
 
 
 @pytest.mark.parametrize(

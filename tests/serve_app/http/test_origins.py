@@ -16,10 +16,8 @@ EVIL = (b"host", b"evil.io")
 BODY = json.dumps({"question": "Q?"}).encode()
 
 
-async def post(*headers: tuple[bytes, bytes], app: Any = None, **settings: Any) -> Exchange:
-    app = app or build_app(
-        build_settings(**settings), generator=FakeGenerator(reason="Not about this.")
-    )
+async def post(*headers: tuple[bytes, bytes], **settings: Any) -> Exchange:
+    app = build_app(build_settings(**settings), generator=FakeGenerator(reason="Not about this."))
     return await Exchange([BODY]).send_to(app, build_scope("POST", "/query", [*headers, JSON]))
 
 

@@ -86,10 +86,8 @@ def fill(admission: AdmissionController, who: str) -> int:
     return MANY
 
 
-def measured(
-    idle_s: float, recent_s: float, present: int, max_slowdown: float = 5.0
-) -> AdmissionController:
-    admission = AdmissionController(64, 256, max_slowdown=max_slowdown)
+def measured(idle_s: float, recent_s: float, present: int) -> AdmissionController:
+    admission = AdmissionController(64, 256, max_slowdown=5.0)
     for _ in range(200):
         admission._load.measure(idle_s, 1)
     for _ in range(400):

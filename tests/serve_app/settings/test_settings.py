@@ -69,11 +69,6 @@ def test_a_key_that_is_misspelt_is_not_called_missing_too() -> None:
     assert "required" not in str(caught.value)
 
 
-def test_a_database_is_needed() -> None:
-    with pytest.raises(SettingsError, match="databases"):
-        parse_settings({"databases": {}})
-
-
 @pytest.mark.parametrize(("url", "complaint"), load_changes("wrong_urls"))
 def test_a_wrong_url_is_refused(url: str, complaint: str) -> None:
     reader = {"url": url}
@@ -139,6 +134,8 @@ def test_home_is_relative_to_the_file(tmp_path: Path, line: str, expected: str) 
         (f"{MINIMAL}flag: {{}}\n", r"quorumsql\.yaml: flag: unknown key"),
         ("databases: {shop: {reader: 'sqlite:///x'}}", r"shop\.reader: must have keys of its own"),
         ("databases: shop", r"databases: must have keys of its own"),
+        ("databases: {}", r"quorumsql\.yaml: databases: "),
+        (f"{MINIMAL}default_database: hr\n", "'hr' is not under databases"),
         (f"{MINIMAL}identity: {{local: {{roles: {{}}}}}}", r"local\.roles: must be a list"),
     ],
 )
@@ -169,11 +166,6 @@ def test_an_unclear_database_is_an_error(asked: str | None) -> None:
     settings = build_settings(databases={"shop": DATABASE, "erp": DATABASE})
     with pytest.raises(UnknownDatabase, match="Known: shop, erp"):
         settings.database_name(asked)
-
-
-def test_the_default_database_must_be_configured() -> None:
-    with pytest.raises(SettingsError, match="'hr' is not under databases"):
-        build_settings(default_database="hr")
 
 
 def test_an_embedded_database_may_have_another_name() -> None:

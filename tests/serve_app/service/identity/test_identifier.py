@@ -33,8 +33,9 @@ async def test_a_static_token_needs_no_index(
 async def test_an_api_key_is_refused_while_the_index_is_unavailable(index_url: str) -> None:
     index = IndexStore(index_url)  # it has not been set up
     identifier = Identifier(parse(api_keys=True), ApiKeyStore(index))
-    with pytest.raises(IndexUnavailable):
+    with pytest.raises(IndexUnavailable, match="not been set up"):
         await identifier.identify("Bearer qsql_" + "a" * 43)
+    assert "set up" in dict(await index.probe())["index"]
     await index.close()
 
 
