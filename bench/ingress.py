@@ -1,10 +1,9 @@
 """Measures the processor time of one question in the ingress, without the model.
 
-``python -m bench.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
-[--principal NAME] [--trace]``: the demo's 40 questions, one after
-another, each as a ``POST /query`` to the ASGI application of the real ``Ingress`` with all CPU
-stages, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then returns
-four texts.
+``python -m bench.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]``: the demo's 40
+questions, one after another, each as a ``POST /query`` to the ASGI application of the real
+``Ingress`` with all CPU stages, as with ``serve.fuse_cpu_stages``. The model is a fake that waits
+50 ms and then returns four texts.
 
 Processor time is the whole process's, user and system, in all its threads, from the request to the
 last byte of its answer. PostgreSQL's backends are other processes and not included, nor is Ray's
@@ -138,42 +137,35 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="warm rounds after the cold one")
     parser.add_argument("--questions", type=int, help="only the first so many")
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
-    parser.add_argument("--principal", default="", help="who asks; the local principal")
-    parser.add_argument("--trace", action="store_true", help="ask for the trace with every answer")
     asked = parser.parse_args()
     settings = load_settings(asked.config)
-    if asked.principal:
-        identity = settings.identity
-        local = identity.principals[asked.principal].model_copy(update={"token_env": ""})
-        identity = identity.model_copy(update={"local": local})
-        settings = settings.model_copy(update={"identity": identity})
     wiring = asyncio.run(prepare(settings, SilentReporter(), databases=[settings.default_database]))
     texts = dict(itertools.islice(read_texts().items(), asked.questions))
     texts |= dict.fromkeys(_WARM_UP, next(iter(texts.values())))
-    cold, warm = asyncio.run(_measure(wiring, texts, asked))
+    cold, warm = asyncio.run(_measure(wiring, texts, asked.rounds))
     print(render(cold, warm))
 
 
 async def _measure(
-    wiring: Wiring, texts: Mapping[str, Sequence[str]], asked: argparse.Namespace
+    wiring: Wiring, texts: Mapping[str, Sequence[str]], rounds: int
 ) -> tuple[Round, Round]:
     """The cold round, and all warm ones together."""
     model = FakeModel(texts)
     # Built and asked in the same loop, as in a replica.
     app = Ingress(wiring, FakeHandle(model)).__serve_build_asgi_app__()
     questions = [question for question in texts if question not in _WARM_UP]
-    await _ask_all(app, model, _WARM_UP, asked.trace)
-    cold, warm = await _ask_all(app, model, questions, asked.trace), Round()
-    for _ in range(asked.rounds):
-        warm.add(await _ask_all(app, model, questions, asked.trace))
+    await _ask_all(app, model, _WARM_UP)
+    cold, warm = await _ask_all(app, model, questions), Round()
+    for _ in range(rounds):
+        warm.add(await _ask_all(app, model, questions))
     return cold, warm
 
 
-async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], trace: bool) -> Round:
+async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str]) -> Round:
     found = Round()
     for at, question in enumerate(questions):
         model.asked = question
-        body = json.dumps({"question": question, "k": K, "trace": trace}).encode()
+        body = json.dumps({"question": question, "k": K}).encode()
         scope = build_scope("POST", "/query", (HOST, JSON))
         exchange = Exchange([body])
         with _reading_stages() as stages:

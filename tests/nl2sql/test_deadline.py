@@ -12,21 +12,6 @@ from nl2sql.errors import DeadlineExceeded
 PASSED = Deadline(0.0)
 
 
-async def read() -> float | None:
-    return read_left_s()
-
-
-async def test_a_task_knows_how_much_of_its_requests_time_is_left() -> None:
-    async with ending_in(60):
-        here, there = read_left_s(), await asyncio.create_task(read())
-    assert here is not None
-    assert there is not None
-    assert 0 < there <= here <= 60
-    assert read_left_s() is None
-    async with ending_in(None):
-        assert read_left_s() is None
-
-
 async def test_work_ends_with_the_time_of_its_request() -> None:
     with pytest.raises(DeadlineExceeded):
         async with ending_in(0.01):

@@ -67,18 +67,21 @@ async def test_a_column_may_have_none_of_the_texts(found: str, case: str, is_fil
 
 
 @pytest.mark.parametrize(
-    "condition",
+    ("column", "condition"),
     [
-        "placed >= '2025-01-01' AND placed < '2026-01-01'",
-        "extract(year FROM placed) = 2025",
-        "placed BETWEEN '2025-01-01' AND now()",
-        "to_char(placed, 'YYYY') IN ('2025')",
+        ("placed", "placed >= '2025-01-01' AND placed < '2026-01-01'"),
+        ("placed", "extract(year FROM placed) = 2025"),
+        ("placed", "placed BETWEEN '2025-01-01' AND now()"),
+        ("placed", "to_char(placed, 'YYYY') IN ('2025')"),
+        ("sent", "sent > now()"),  # a time is told as its day
     ],
 )
-async def test_the_period_that_the_data_cover(condition: str) -> None:
-    executor = FakeExecutor({PLACED: [build_result((date(2022, 1, 3), date(2024, 12, 30)))]})
+async def test_the_period_that_the_data_cover(column: str, condition: str) -> None:
+    ends = {PLACED: (date(2022, 1, 3), date(2024, 12, 30))}
+    ends[SENT] = (datetime(2022, 1, 3, 8, 30), datetime(2024, 12, 30))
+    executor = FakeExecutor({sql: [build_result(found)] for sql, found in ends.items()})
     notes = await explain(condition, executor)
-    assert notes == ["orders.placed goes from 2022-01-03 to 2024-12-30 in what you may see."]
+    assert notes == [f"orders.{column} goes from 2022-01-03 to 2024-12-30 in what you may see."]
 
 
 @pytest.mark.parametrize(
@@ -103,12 +106,6 @@ async def test_a_column_may_have_one_day_or_no_such_number(
     notes = await write_notes(FakeGuard(), found, QUESTION, query, is_empty=True)
     assert notes.is_unstored == is_unstored
     assert len(notes.sentences) == (ends[1] is not None)
-
-
-async def test_a_time_is_told_as_its_day() -> None:
-    ends = (datetime(2022, 1, 3, 8, 30), datetime(2024, 12, 30))
-    notes = await explain("sent > now()", FakeExecutor({SENT: [build_result(ends)]}))
-    assert notes == ["orders.sent goes from 2022-01-03 to 2024-12-30 in what you may see."]
 
 
 @pytest.mark.parametrize("ends", [("2022-01-03", "2024-12-30T08:30:00"), ("0044-03-15 BC", "x")])

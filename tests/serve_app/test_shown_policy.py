@@ -1,8 +1,8 @@
 """What leaves the service names nothing that a policy hides, and no constant of the policy.
 
-A policy whose filters read a hidden column, with masked ones, over the three
-databases; and the demo's, for each of its principals. The names and constants occur nowhere else,
-so each is looked for in every byte that is received, by every way that a trace can leave.
+A policy whose filters read a hidden column, with masked ones, over the three databases. The names
+and constants occur nowhere else, so each is looked for in every byte that is received, by every way
+that a trace can leave.
 """
 
 from __future__ import annotations
@@ -149,6 +149,3 @@ async def test_what_may_be_read_is_shown(interfaces: Interfaces, database: str) 
     guarded = {name: candidate["guarded_sql"] for name, candidate in shown.items()}
     assert [name for name, sql in guarded.items() if sql is None] == ["mia", "leo", "bea"]
     assert "KEPT-BACK" in guarded["ada"]
-
-
-# -- the demo --------------------------------------------------------------------------------------

@@ -240,12 +240,7 @@ def test_questions_name_one_of_the_databases_beside_them(tmp_path: Path) -> None
     assert benchmark.missing == {
         "files_gone": "There is no file gone with an ending of .sqlite, .duckdb, .dump, .sql."
     }
-    assert [each.golds for each in benchmark.examples] == [
-        ("SELECT 1",),
-        ("SELECT 2",),
-        ("SELECT 3",),
-        ("SELECT 4",),
-    ]
+    assert [each.golds for each in benchmark.examples] == [(f"SELECT {at}",) for at in range(1, 5)]
     write(questions, [{"question": "a", "query": "SELECT 1"}])
     with pytest.raises(SettingsError, match="entry 1: 'db' is missing"):
         files.load(questions, ())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from generation.prompts.hints import render_example, render_hints, render_notes
-from nl2sql.types import FewShot, Plan, SchemaLink, ValueMatch
+from generation.prompts.hints import render_hints, render_notes
+from nl2sql.types import Plan, SchemaLink, ValueMatch
 from tests.fakes import build_context, build_question
 
 QUESTION = build_question()
@@ -40,11 +40,6 @@ def test_a_value_is_told_as_sql_spells_it() -> None:
         "customers.\"Loyalty Tier\" holds 'Gold''s' (the question says \"gold\")",
         "customers.country holds 'Germany'",
     ]
-
-
-def test_an_example_reads_like_the_question_and_its_answer() -> None:
-    text = render_example(FewShot("How\nmany $x?", " SELECT count(*)\nFROM orders\n"))
-    assert text == "Question: How many $x?\n```sql\nSELECT count(*)\nFROM orders\n```\n\n"
 
 
 LINKED = Plan(

@@ -69,6 +69,3 @@ def test_what_sqlglot_cannot_read_or_write_still_has_a_form(sql: str) -> None:
 def test_what_cannot_be_followed_is_its_own_text(sql: str) -> None:
     assert normal_form(sql) == normal_form(sql.replace(" ", "  "))
     assert "#" not in normal_form(sql)
-
-
-# -- the same form means the same rows -------------------------------------------------------------

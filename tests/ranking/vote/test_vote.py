@@ -79,13 +79,6 @@ def test_without_a_result_there_is_no_quorum_and_no_confidence(
     assert ranking.confidence == 0.0
 
 
-def test_a_candidate_without_samples_adds_no_votes() -> None:
-    replaced = build_assessment("c1", samples=0, rows=[(1,)])
-    repair = build_assessment("c1r", samples=2, rows=[(1,)])
-    ranking = vote([replaced, repair], 2)
-    assert {assessment.votes for assessment in ranking.assessments} == {2}
-
-
 def test_a_sample_counts_by_the_score_of_its_candidate() -> None:
     many = build_assessment("c1", samples=3, score=90.0, rows=[(1,)])
     fine = build_assessment("c2", samples=2, score=110.0, rows=[(2,)])

@@ -145,8 +145,3 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, said: s
     with pytest.raises(SettingsError, match=r"examples\.jsonl, line 1") as error:
         read_pairs(path)
     assert said in str(error.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be read"):
-        read_pairs(tmp_path / "none.jsonl")

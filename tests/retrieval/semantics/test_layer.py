@@ -10,7 +10,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import Definition, TrialFix, Violation
 from retrieval.semantics.layer import SemanticLayer
-from tests.fakes import SHOP, FakeGuard, build_question
+from tests.fakes import SHOP, FakeCatalogs, FakeGuard, build_question
 from tests.fakes.shop import build_table
 from tests.retrieval.semantics.files import SPENT, build_file
 
@@ -28,18 +28,8 @@ FILE = build_file(
 )
 
 
-class Catalogs:
-    """Gives one catalog, which a test may replace."""
-
-    def __init__(self, catalog: Catalog = SHOP) -> None:
-        self.now = catalog
-
-    async def catalog(self, database: str) -> Catalog:
-        return self.now
-
-
 async def find(text: str, visible: Catalog = SHOP) -> tuple[Definition, ...]:
-    layer = SemanticLayer({"shop": FILE}, Catalogs(), FakeGuard())
+    layer = SemanticLayer({"shop": FILE}, FakeCatalogs(SHOP), FakeGuard())
     return await layer.find(build_question(text=text), visible)
 
 
@@ -98,7 +88,7 @@ async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidd
     file = build_file(
         measures={"revenue": {"expression": SPENT, "filter": "orders.status <> 'secret'"}}
     )
-    layer = SemanticLayer({"shop": file}, Catalogs(), FakeGuard())
+    layer = SemanticLayer({"shop": file}, FakeCatalogs(SHOP), FakeGuard())
     question = build_question(text="What was the revenue?")
     assert len(await layer.find(question, SHOP)) == 1
     assert await layer.find(question, hide(hidden)) == ()
@@ -108,7 +98,7 @@ async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidd
 async def test_what_is_hidden_does_not_give_a_name_another_meaning() -> None:
     twin = build_table("stock.orders", "id integer", "status text", key=("id",))
     whole = replace(SHOP, tables=(*SHOP.tables, twin))
-    layer = SemanticLayer({"shop": FILE}, Catalogs(whole), FakeGuard())
+    layer = SemanticLayer({"shop": FILE}, FakeCatalogs(whole), FakeGuard())
     question = build_question(text="Which orders are open?")
     (found,) = await layer.find(question, whole)
     assert found.tables == ("sales.orders",)
@@ -128,7 +118,7 @@ async def test_what_would_not_be_kept_is_not_tried() -> None:
             )
         }
     )
-    layer = SemanticLayer({"shop": FILE}, Catalogs(whole), guard)
+    layer = SemanticLayer({"shop": FILE}, FakeCatalogs(whole), guard)
 
     async def attempt(expression: str, name: str = "late") -> tuple[str, ...]:
         trial = TrialFix(name=name, expression=expression)
@@ -147,9 +137,9 @@ async def test_what_would_not_be_kept_is_not_tried() -> None:
 
 
 async def test_what_no_longer_fits_the_catalog_is_left_out() -> None:
-    catalogs = Catalogs()
+    catalogs = FakeCatalogs(SHOP)
     layer = SemanticLayer({"shop": FILE}, catalogs, FakeGuard())
     question = build_question(text="revenue of open orders")
-    assert len(await layer.find(question, catalogs.now)) == 2
-    catalogs.now = hide("sales.order_lines.price")
-    assert [found.name for found in await layer.find(question, catalogs.now)] == ["open orders"]
+    assert len(await layer.find(question, SHOP)) == 2
+    changed = catalogs.catalogs["shop"] = hide("sales.order_lines.price")
+    assert [found.name for found in await layer.find(question, changed)] == ["open orders"]

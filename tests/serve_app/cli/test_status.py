@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from nl2sql.errors import Unauthenticated, Unavailable
+from nl2sql.errors import Unauthenticated
 from tests.fakes import build_settings
 from tests.serve_app.cli.conftest import run, write_config
 from tests.serve_app.http.test_app import FakeProbe
@@ -43,11 +43,6 @@ def test_a_token_is_needed_where_principals_have_tokens(
         with pytest.raises(Unauthenticated):
             run_status(config, url)
         assert run_status(config, url, "--as", "mia").exit_code == 0
-
-
-def test_no_service_is_an_error(config: Path) -> None:
-    with pytest.raises(Unavailable):
-        run_status(config, "http://127.0.0.1:9")
 
 
 def test_what_to_do_next_fits_the_settings_and_the_way_it_was_started(tmp_path: Path) -> None:

@@ -36,11 +36,6 @@ def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str
         override(SETTINGS, [assignment])
 
 
-def test_a_baseline_that_there_is_not_is_an_error() -> None:
-    with pytest.raises(SettingsError, match="no baseline 'fancy'"):
-        build_variants(SETTINGS, (), "fancy")
-
-
 @pytest.mark.parametrize(
     ("counts", "baseline", "names"),
     [

@@ -43,13 +43,11 @@ class ProbedStage:
         return self.begun, self.ended
 
 
-def build_stage(wiring: Wiring) -> tuple[ProbedStage]:
-    return (ProbedStage(),)
-
-
 @pytest.fixture
 def stage(wiring: Wiring) -> Any:
-    deployment = serve.deployment(StageReplica, name="stage").bind(build_stage, wiring)
+    deployment = serve.deployment(StageReplica, name="stage").bind(
+        lambda _: (ProbedStage(),), wiring
+    )
     return serve.run(deployment, _local_testing_mode=True)
 
 

@@ -23,6 +23,7 @@ from quorumsql.contract import QueryRequest
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from serve_app.service.accounting import Accounting
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_result
+from tests.nl2sql.test_progress import Notes
 
 ANN = Principal("ann", ("clerk",), (("secret", "attribute"),), Entitlement(key="key_1"))
 QUESTION = build_question(text="Who?", principal=ANN, session="s")
@@ -58,13 +59,6 @@ class Sink(AuditStore):
         if self._error:
             raise self._error
         self.entries.append(entry)
-
-
-class Client:
-    """Receives events."""
-
-    def observe(self, event: object) -> None:
-        """Nothing is kept."""
 
 
 async def run(
@@ -130,7 +124,7 @@ async def test_rows_that_a_client_got_before_it_left_are_recorded() -> None:
     sink = Sink()
     events = [RANKING, ANSWERED]
     with pytest.raises(asyncio.CancelledError):
-        await run(sink, asyncio.CancelledError(), Client(), events)
+        await run(sink, asyncio.CancelledError(), Notes(), events)
     [entry] = sink.entries
     assert (entry.outcome, entry.sql, entry.row_count) == ("cancelled", GUARDED.sql, 2)
 

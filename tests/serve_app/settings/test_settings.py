@@ -99,12 +99,6 @@ def test_the_password_comes_from_the_environment(
     assert connection.resolve() == resolved
 
 
-def test_a_variable_that_is_not_set_is_an_error_naming_it() -> None:
-    connection = ConnectionSettings(url="postgresql://ann@db/shop", password_env="SHOP_PASSWORD")
-    with pytest.raises(SettingsError, match="SHOP_PASSWORD is not set"):
-        connection.resolve()
-
-
 def load(folder: Path, text: str) -> Settings:
     path = folder / "quorumsql.yaml"
     path.write_text(text)
