@@ -10,9 +10,8 @@ that does not parse stays whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects import Dialect
@@ -21,6 +20,7 @@ from sqlglot.generator import Generator
 
 from nl2sql.sql.nodes import list_selects
 from nl2sql.sql.parsing import read_tree, write_tree
+from ranking.expression_words import EXPRESSION_WORDS, Words, enumerate_words
 from ranking.query import find_output
 from ranking.table_roles import name_roles
 
@@ -44,9 +44,6 @@ _JOINS = {
 }
 # Of a SELECT: the roles of its tables, and what is written before the columns of each.
 _ROLES, _OWNERS = "roles", "owners"
-_DATE_FORMATS = {"%Y": "year", "%Y-%m": "month", "%m": "month", "%d": "day"}
-# The words for a node, of which the generator writes the parts.
-_Words = Callable[[Generator, Any], str]
 
 
 def describe_apart(queries: Sequence[str], dialect: str) -> tuple[str, ...]:
@@ -107,7 +104,7 @@ def _list_clauses(write: Generator, tree: exp.Expr) -> list[str]:
     groups, measures = _list_outputs(write, tree)
     clauses = [_show_outputs(tree, groups, measures)]
     if sources := _list_sources(tree):
-        clauses.append(f"of {_enumerate([_name_source(write, source) for source in sources])}")
+        clauses.append(f"of {enumerate_words([_name_source(write, source) for source in sources])}")
     clauses += filter(None, (_tell_join(write, join) for join in tree.args.get("joins") or ()))
     clauses += _list_ctes(write, tree)
     if where := tree.args.get("where"):
@@ -145,10 +142,10 @@ def _list_outputs(write: Generator, select: exp.Select) -> tuple[list[str], list
 def _show_outputs(select: exp.Select, groups: Sequence[str], measures: Sequence[str]) -> str:
     """What is shown, and for each of which groups."""
     is_distinct = select.args.get("distinct") or (groups and not measures)
-    words = f"shows {'different ' if is_distinct else ''}{_enumerate(measures or groups)}"
+    words = f"shows {'different ' if is_distinct else ''}{enumerate_words(measures or groups)}"
     if not groups or not measures:
         return words
-    return f"{words} for each {_enumerate([group.removeprefix('the ') for group in groups])}"
+    return f"{words} for each {enumerate_words([group.removeprefix('the ') for group in groups])}"
 
 
 def _tell_key(write: Generator, key: exp.Expr, select: exp.Select) -> str:
@@ -230,7 +227,7 @@ def _list_end(write: Generator, tree: exp.Query, usual: Sequence[str] = ()) -> l
     if order is not None:
         select = next(list_selects(tree))
         keys = [_tell_key(write, key, select) for key in order]
-        clauses.append("highest first" if keys == usual else f"sorted by {_enumerate(keys)}")
+        clauses.append("highest first" if keys == usual else f"sorted by {enumerate_words(keys)}")
     skipped = f"after the first {write.sql(offset.expression)}" if offset is not None else ""
     count = limit and (limit.args.get("expression") or limit.args.get("count"))
     text = write.sql(count) or "1"  # FETCH FIRST ROW ONLY
@@ -261,142 +258,12 @@ def _write_column(write: Generator, column: exp.Column) -> str:
     return f"{owner}{name}"
 
 
-def _write_not(write: Generator, node: exp.Not) -> str:
-    match node.this:
-        case exp.In() as within:
-            return f"{write.sql(within.this)} is none of {_list_members(write, within)}"
-        case exp.Exists() as exists:
-            return f"there is no ({write.sql(exists.this)})"
-    return f"not ({write.sql(node.this.unnest())})"
-
-
-def _list_members(write: Generator, within: exp.In) -> str:
-    if query := within.args.get("query"):
-        return str(write.sql(query))
-    return _enumerate([write.sql(member) for member in within.expressions])
-
-
-def _write_is(write: Generator, node: exp.Is) -> str:
-    if isinstance(node.expression, exp.Null):
-        return f"{write.sql(node.this)} is {'known' if node.args.get('negate') else 'missing'}"
-    return _join("is")(write, node)
-
-
-def _join(words: str) -> _Words:
-    """Both sides of an operator with words between them."""
-
-    def write_both(write: Generator, node: exp.Expr) -> str:
-        text = f"{write.sql(node.this)} {words} {write.sql(node.expression)}"
-        # sqlglot writes some negations as an argument.
-        return f"not ({text})" if node.args.get("negate") else text
-
-    return write_both
-
-
-def _aggregate(words: str) -> _Words:
-    def count(write: Generator, node: exp.Expr) -> str:
-        counted = node.this
-        if isinstance(counted, exp.Distinct):
-            different = _enumerate([write.sql(each) for each in counted.expressions])
-            return f"{words} different {different}"
-        is_rows = counted is None or isinstance(counted, exp.Star)
-        return f"{words} {'rows' if is_rows else write.sql(counted)}"
-
-    return count
-
-
-def _part(unit: str) -> _Words:
-    return lambda write, node: f"the {unit} of {write.sql(node.this)}"
-
-
-def _write_trunc(write: Generator, node: exp.Expr) -> str:
-    return _part(node.text("unit").lower())(write, node)
-
-
-def _write_format(write: Generator, node: exp.TimeToStr) -> str:
-    form = node.text("format")
-    if unit := _DATE_FORMATS.get(form):
-        return _part(unit)(write, node)
-    return f"{write.sql(node.this)} as '{form}'"
-
-
-def _write_inner(write: Generator, node: exp.Expr) -> str:
-    """For what changes the form of a value, not what it says."""
-    return str(write.sql(node.this))
-
-
-def _write_coalesce(write: Generator, node: exp.Coalesce) -> str:
-    others = _enumerate([write.sql(each) for each in node.expressions])
-    return f"{write.sql(node.this)} (or {others})"
-
-
-_WORDS: dict[type[exp.Expr], _Words] = {
+_WORDS: Mapping[type[exp.Expr], Words] = {
+    **EXPRESSION_WORDS,
     exp.Select: _write_query,
     **dict.fromkeys((kind for kind, _ in _SET_OPERATIONS), _write_query),
-    exp.Subquery: lambda write, node: f"({write.sql(node.this)})",
     exp.Column: _write_column,
-    exp.Star: lambda write, node: (
-        write.star_sql(node) if any(node.args.values()) else "all columns"
-    ),
-    exp.And: _join("and"),
-    exp.Or: _join("or"),
-    exp.Not: _write_not,
-    exp.EQ: _join("is"),
-    exp.NEQ: _join("is not"),
-    exp.GT: _join("is more than"),
-    exp.GTE: _join("is at least"),
-    exp.LT: _join("is less than"),
-    exp.LTE: _join("is at most"),
-    exp.Like: _join("is like"),
-    exp.ILike: _join("is like"),
-    exp.Is: _write_is,
-    exp.In: lambda write, node: f"{write.sql(node.this)} is one of {_list_members(write, node)}",
-    exp.Between: lambda write, node: (
-        f"{write.sql(node.this)} is between {write.sql(node.args['low'])} "
-        f"and {write.sql(node.args['high'])}"
-    ),
-    exp.Exists: lambda write, node: f"there is any ({write.sql(node.this)})",
-    exp.Mul: _join("times"),
-    exp.Div: _join("/"),
-    exp.Count: _aggregate("the number of"),
-    exp.Sum: _aggregate("the sum of"),
-    exp.Avg: _aggregate("the average of"),
-    exp.Min: _aggregate("the lowest"),
-    exp.Max: _aggregate("the highest"),
-    exp.Coalesce: _write_coalesce,
-    exp.CurrentDate: lambda write, node: "today",
-    exp.CurrentTimestamp: lambda write, node: "now",
-    exp.Interval: lambda write, node: f"{node.this.name} {node.text('unit').lower()}",
-    exp.Extract: lambda write, node: f"the {node.name.lower()} of {write.sql(node.expression)}",
-    exp.Year: _part("year"),
-    exp.Quarter: _part("quarter"),
-    exp.Month: _part("month"),
-    exp.Day: _part("day"),
-    exp.TimestampTrunc: _write_trunc,
-    exp.DateTrunc: _write_trunc,
-    exp.TimeToStr: _write_format,
-    **dict.fromkeys(
-        (
-            exp.Alias,
-            exp.Cast,
-            exp.TryCast,
-            exp.Round,
-            exp.TsOrDsToDate,
-            exp.TsOrDsToTimestamp,
-            exp.TsOrDsToTime,
-        ),
-        _write_inner,
-    ),
 }
-
-
-def _enumerate(words: Sequence[str]) -> str:
-    """The words as one phrase.
-
-    >>> _enumerate(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _shorten(query: str) -> str:
