@@ -180,8 +180,10 @@ class SqlGuard:
         known, settings = self._known.get(database), self._policies.get(database)
         if known is not None and known[0] is catalog:  # another question was faster
             return known[1]
-        access: Access | CompiledPolicy = open_access(catalog)
-        if settings is not None:
+        access: Access | CompiledPolicy
+        if settings is None:
+            access = open_access(catalog)
+        else:
             access = CompiledPolicy(
                 settings.policy, catalog, row_level_security=settings.row_level_security
             )
